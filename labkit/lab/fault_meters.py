@@ -76,7 +76,7 @@ class FaultMeters:
             process = self._parts.processes[name]
             return len(process.held) + len(process.late)
         if what == WRONG_CLOCK:
-            return int(self._parts.nodes[name].clock.was_read)
+            return int(self._parts.nodes[name].clock.decided)
         if what == IMPOSTOR:
             impostor = self._parts.impostors.get(name)
             return impostor.seen if impostor is not None else 0

@@ -31,7 +31,7 @@ DURATION, OFFSET, DRIFT, SHARE = "duration", "offset", "drift", "share"
 
 
 LOST, SLOWED, SENT_AGAIN, DOUBLED = "lost", "slowed", "sent again", "doubled"
-CHANGED, WAITED, TAKEN, FIRED, ASKED, READ = "changed", "waited", "taken", "fired", "asked", "read"
+CHANGED, WAITED, TAKEN, FIRED, ASKED, DECIDED = "changed", "waited", "taken", "fired", "asked", "decided"
 """What a fault, or what undoes one, has done when it had an effect: messages were lost by it, slowed, sent again or
 lost for good, doubled; something was changed; messages or timers waited; an impostor took messages; it happened, as it
 was set to; the cloud was asked; a wall clock was read, which decides something only now and then."""
@@ -182,7 +182,7 @@ FAULTS = (
     Fault(
         name="skew",
         target=NODE,
-        effect=READ,
+        effect=DECIDED,
         undone_by="correct",
         cause="the wall clock of {target} becomes wrong ({detail})",
         fields=(

@@ -100,7 +100,8 @@ $(tokyo.former.share.1), before it was a secondary.  What is kept is secret: not
 
 `labkit run FILE` compares what is expected with what was measured: broken ends with exit code 1, unknown with 3.
 Unknown means that there was no occasion to judge, such as a recovery time without a promotion, or that a fault had no
-effect: step 4: had no effect (flap between paris and tokyo met no message).
+effect: step 4: had no effect (flap between paris and tokyo met no message).  A skew by whose clock nothing was decided
+is listed and not judged: no token ended by it, no login, certificate or date of a deletion was judged by it.
 
 These invariants are expected to hold unless the file says broken (labkit help invariants):"""
 

@@ -32,7 +32,7 @@ NONE_OF = {
 """{effect: what is said of a fault that had none}."""
 
 
-NO_EFFECT, CLOCK_NOT_READ = "had no effect", "no node took its time from that clock"
+NO_EFFECT, NOTHING_DECIDED = "had no effect", "nothing was decided by that clock"
 
 
 class FaultMade(NamedTuple):
@@ -77,8 +77,8 @@ def rows_of_effects(
             continue
         if had_effect(step.verb, fault, meters):
             continue
-        if EFFECTS[step.verb] == fault_table.READ:  # it may have nothing to decide by it
-            yield VerdictRow(f"{key}: {step.text}", "", CLOCK_NOT_READ, NOT_JUDGED, key)
+        if EFFECTS[step.verb] == fault_table.DECIDED:  # it may have nothing to decide by it
+            yield VerdictRow(f"{key}: {step.text}", "", NOTHING_DECIDED, NOT_JUDGED, key)
         else:
             said = f"{NO_EFFECT} ({step.text} {_none_of(step, fault)})"
             expected, status = ("an effect or none", OK) if step.idle_ok else ("an effect, or idle: fine", UNKNOWN)

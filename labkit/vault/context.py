@@ -236,6 +236,11 @@ class Context:
         """Let go of the view of the mount's storage, which leads back here: no cycle is left to the collector."""
         self._storage = None
 
+    def is_past(self, when_ns: int) -> bool:
+        """Whether an instant is over, by the time of day: something is decided by that."""
+        self.core.time_decided = True
+        return self.now >= when_ns
+
     def read(self, key: str) -> bytes | None:
         """Return the stored bytes of a key as this step sees them."""
         writes = self.writes

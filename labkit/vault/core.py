@@ -121,6 +121,7 @@ class Core:
         "settings",
         "steady",
         "storage",
+        "time_decided",
         "waiting",
     )
 
@@ -152,6 +153,7 @@ class Core:
         self.rate_counts: dict[str, Any] = {}  # by a rate limit's name: what it is, and what it counted by address
         self.on_commit: OnCommit | None = None
         self.on_step_down: Callable[[], None] | None = None  # of a node that another can replace
+        self.time_decided = False  # whether anything was decided by the time of day, since this was looked at last
         self.waiting: dict[int, str] = {}  # {number of a suspended request: digest of the token that it took a use off}
 
     def __repr__(self) -> str:
@@ -196,6 +198,11 @@ class Core:
         The last is None while none is connected.
         """
         return self.leadership.term, self.steady(), *self.replica.shipped(self.steady())
+
+    def is_past(self, when_ns: int) -> bool:
+        """Whether an instant is over, by the time of day: something is decided by that."""
+        self.time_decided = True
+        return self.now() >= when_ns
 
     def use_files(self, files: Files) -> None:
         """Write and read these files from now on."""

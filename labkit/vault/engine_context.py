@@ -33,6 +33,9 @@ class EngineContext(Protocol):
     def storage(self) -> StorageView:
         """The mount's own part of the store."""
 
+    def is_past(self, when_ns: int) -> bool:
+        """Whether an instant is over, by the time of day."""
+
     @property
     def service_version(self) -> str:
         """The version of the service that this node runs."""

@@ -110,7 +110,7 @@ def find(ctx: Context, lease_id: str) -> tuple[Token, str] | None:
     name = lease_id.rpartition("/")[2]
     digest = name[1 : 1 + HASH_DIGITS]
     token = ctx.full_storage.decoded(IDS + digest, decode_token) if len(digest) == HASH_DIGITS else None
-    if token is None or not token.expires_ns or ctx.now >= token.expires_ns or id_of(token, digest) != lease_id:
+    if token is None or not token.expires_ns or ctx.is_past(token.expires_ns) or id_of(token, digest) != lease_id:
         return None
     return (token, digest) if token.namespace.startswith(ctx.namespace.path) else None
 

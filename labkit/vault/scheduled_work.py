@@ -69,6 +69,7 @@ def tick(core: Core) -> int:
     done = 0
     due_ns = next_due(core)
     while due_ns is not None and due_ns <= core.now():
+        core.time_decided = True
         done += _do_next(core)
         core.next_due_ns = None
         due_ns = next_due(core)

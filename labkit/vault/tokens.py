@@ -81,7 +81,7 @@ def find(ctx: Context, text: str) -> tuple[Token, str] | None:
         return _open_batch(ctx, text)
     digest = digest_of(text)
     token = ctx.full_storage.decoded(IDS + digest, decode_token)
-    if token is None or (token.expires_ns and ctx.now >= token.expires_ns):
+    if token is None or (token.expires_ns and ctx.is_past(token.expires_ns)):
         return None
     return token, digest
 
@@ -129,12 +129,12 @@ def still_valid(core: Core, token: Token, digest: str) -> bool:
     if token.kind == "batch":
         orphaned = bool(token.parent) and core.storage.get(IDS + token.parent) is None
         known = namespace_of(own_work(core), token) is not None
-        return core.now() < token.expires_ns and not orphaned and known
+        return not core.is_past(token.expires_ns) and not orphaned and known
     stored = core.storage.get(IDS + digest)
     if stored is None:
         return False
     expires_ns = decode_token(core.keys.decrypt(IDS + digest, stored)).expires_ns
-    return not expires_ns or core.now() < expires_ns
+    return not (expires_ns and core.is_past(expires_ns))
 
 
 def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
@@ -143,7 +143,7 @@ def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
     if digest is None:
         return None
     token = ctx.full_storage.decoded(IDS + digest, decode_token)
-    if token is None or (token.expires_ns and ctx.now >= token.expires_ns):
+    if token is None or (token.expires_ns and ctx.is_past(token.expires_ns)):
         return None
     return _named(ctx, (token, digest))
 
@@ -328,7 +328,7 @@ def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
         to_base64url(sealed) != sent or ending != token.namespace_id
     ):  # one token has one text: another spelling of its bytes is another text
         return None
-    if ctx.now >= token.expires_ns:
+    if ctx.is_past(token.expires_ns):
         return None
     if token.parent and ctx.full_storage.get(IDS + token.parent) is None:
         return None

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from labkit.front.lab import Lab
-from labkit.lab.fault_table import FAULTS, READ
+from labkit.lab.fault_table import DECIDED, FAULTS
 from labkit.reference.examples import EXAMPLES
 from labkit.scenario.loading import load
 from labkit.scenario.running import Run
 from labkit.scenario.verb import FAULT
 from labkit.scenario.verbs import VERBS
 from labkit.scenario.verdict import Verdict
-from labkit.scenario.witnesses import CLOCK_NOT_READ, EFFECTS, NO_EFFECT, NONE_OF
+from labkit.scenario.witnesses import EFFECTS, NO_EFFECT, NONE_OF, NOTHING_DECIDED
 
 Judged = Callable[[Lab], Verdict]
 INERT = sorted(Path(__file__).with_name("inert").glob("*.yaml"))
@@ -78,18 +78,31 @@ def test_an_example_of_a_fault_shows_its_effect(name: str, scenario_file: Callab
     assert no_effect(verdict) == []
 
 
-def test_a_clock_that_nobody_reads_is_listed_and_not_judged(
-    vary: Callable[..., str], scenario_file: Callable[..., Path], judged: Judged
-) -> None:
-    dead = ("target: paris, at: 5s}", "target: paris, at: 5s}\n  - {do: skew, target: paris, by: 90s, at: 6s}")
-    read = ("target: paris, at: 5s}", "target: paris, at: 6s}\n  - {do: skew, target: tokyo, by: 90s, at: 6s}")
-    rows = []
-    for change in (dead, read):
-        verdict = judged(Lab.load(scenario_file(vary(change, ("lost: 0", "lost: {at most: 9}")))).run())
-        rows.append([(row.what, row.status) for row in verdict.rows if row.measured == CLOCK_NOT_READ])
-        assert verdict.exit_code == 0
+SKEW = "  - {do: skew, target: paris, by: 90s, at: 4s}\n"
+TOKEN = "  - {do: ask, cluster: paris, method: POST, path: auth/token/create, body: {ttl: 91s}, at: 3s}\n"
+CRASH = "  - {do: crash, target: paris, at: 5s}"
 
-    assert rows == [[("step 3: skew paris by 1m30s", "")], []]
+
+@pytest.mark.parametrize(
+    ("steps", "decided"),
+    [
+        (CRASH + "\n" + SKEW.replace("4s", "6s"), False),
+        (SKEW + CRASH, False),  # writes are stamped with it, and nothing is decided
+        (TOKEN + SKEW + CRASH, True),
+        (SKEW + TOKEN.replace("3s", "4500ms") + CRASH, False),  # it is to end later
+    ],
+    ids=["nobody reads it", "it is read", "a token ends by it", "a token would end by it"],
+)
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_clock_by_which_nothing_is_decided_is_listed_and_not_judged(
+    steps: str, decided: bool, cut: bool, vary: Callable[..., str], scenario_file: Callable[..., Path], judged: Judged
+) -> None:
+    lab = Lab.load(scenario_file(vary((CRASH, steps.rstrip()), ("lost: 0", "lost: {at most: 9}"))))
+    verdict = judged(Lab.restore(pickle.loads(pickle.dumps(lab.run("8s").snapshot()))).run() if cut else lab.run())
+    rows = [(row.what.partition(": ")[2], row.status) for row in verdict.rows if row.measured == NOTHING_DECIDED]
+
+    assert rows == ([] if decided else [("skew paris by 1m30s", "")])
+    assert verdict.exit_code == 0, str(verdict)
 
 
 @pytest.mark.parametrize("path", [None, *INERT[:3]], ids=lambda path: "flap" if path is None else path.stem)
@@ -105,5 +118,5 @@ def test_the_count_goes_on_after_a_cut(path: Path | None, scenario_file: Callabl
 
 
 def test_each_effect_has_its_words() -> None:
-    assert {fault.effect for fault in FAULTS} == {*NONE_OF, READ}
+    assert {fault.effect for fault in FAULTS} == {*NONE_OF, DECIDED}
     assert set(EFFECTS) == {verb.name for verb in VERBS.values() if verb.kind == FAULT}

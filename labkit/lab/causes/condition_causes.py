@@ -90,7 +90,7 @@ def _held(run: RecordedRun, number: int, node: str, cluster: str) -> Effect | No
 
 
 def _not_sent(run: RecordedRun, number: int, pair: tuple[str, str]) -> Effect | None:
-    """Return why nothing was streamed: a comparison is under way, or there is no connection."""
+    """Return why nothing was streamed: a comparison is under way, or no connection exists."""
     found = _not_streaming(run, number, pair[1]) or _connection(run, number, pair[1])
     cut = run.faults.on_line(CUT, (run.queries.site_of(pair[0]), run.queries.site_of(pair[1])), number)
     return ("fault", cut) if found is None and cut is not None else found

@@ -182,6 +182,8 @@ class NodeHost:
         if self.forwarding.calls:
             self.forwarding.after_step()
         core, active = self.vault.core, self.active
+        if core.time_decided:
+            core.time_decided, self.clock.decided = False, self.clock.is_wrong
         if active != self.served:
             self.served = active
             self.services.emit(reports.ServiceChanged(self.services.now(), self.cluster))
@@ -293,7 +295,7 @@ class NodeHost:
     def _is_locked(self) -> bool:
         """Whether the commit of a reindex lets no write come between."""
         rebuild = self.journal.rebuild
-        return rebuild is not None and rebuild.is_committing(self.clock.shown_ns) and self.active
+        return rebuild is not None and rebuild.is_committing(self.clock.now()) and self.active
 
     def _on_forwarded_answer(self, source: str, message: ForwardedAnswer) -> None:
         self.forwarding.on_answer(source, message)

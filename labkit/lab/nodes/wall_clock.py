@@ -16,10 +16,10 @@ MILLION = 1_000_000
 class WallClock:
     """One node's wall clock, in nanoseconds; drift in parts per million, both may be negative.
 
-    ``was_read`` says whether the node took its time from it since it was set wrong.
+    ``decided`` says whether the node decided anything by it since it was set wrong.
     """
 
-    __slots__ = ("_now", "changes", "drift_ppm", "offset_ns", "set_ns", "start_wall_ns", "was_read")
+    __slots__ = ("_now", "changes", "decided", "drift_ppm", "offset_ns", "set_ns", "start_wall_ns")
 
     def __init__(
         self,
@@ -28,33 +28,31 @@ class WallClock:
         offset_ns: int = 0,
         drift_ppm: int = 0,
         set_ns: int = 0,
-        was_read: bool = False,
+        decided: bool = False,
     ) -> None:
         self._now, self.start_wall_ns = now, start_wall_ns
-        self.offset_ns, self.drift_ppm, self.set_ns, self.was_read = offset_ns, drift_ppm, set_ns, was_read
+        self.offset_ns, self.drift_ppm, self.set_ns, self.decided = offset_ns, drift_ppm, set_ns, decided
         self.changes = 0  # how often it was set since it was made
 
     def __repr__(self) -> str:
         return f"WallClock({self.error_ns} ns off)"
 
     def now(self) -> int:
-        """Return what it shows, to the node."""
-        if not self.was_read and (self.offset_ns or self.drift_ppm):
-            self.was_read = True
-        return self.shown_ns
-
-    @property
-    def shown_ns(self) -> int:
-        """What it shows, to who only looks at the lab."""
+        """Return what it shows."""
         now_ns = self._now()
         if self.drift_ppm:
             now_ns += (now_ns - self.set_ns) * self.drift_ppm // MILLION
         return self.start_wall_ns + self.offset_ns + now_ns
 
     @property
+    def is_wrong(self) -> bool:
+        """Whether it was set wrong."""
+        return bool(self.offset_ns or self.drift_ppm)
+
+    @property
     def error_ns(self) -> int:
         """How far it is ahead of the right time; negative behind."""
-        return self.shown_ns - self.start_wall_ns - self._now()
+        return self.now() - self.start_wall_ns - self._now()
 
     def lab_ns(self, wall_ns: int) -> int:
         """Return the first instant of the lab at which it shows a time or a later one."""
@@ -65,10 +63,10 @@ class WallClock:
     def set(self, offset_ns: int, drift_ppm: int) -> bool:
         """Make it wrong by an offset and a drift from now on; return whether that is a change."""
         changed = (offset_ns, drift_ppm) != (self.error_ns, self.drift_ppm)
-        self.offset_ns, self.drift_ppm, self.set_ns, self.was_read = offset_ns, drift_ppm, self._now(), False
+        self.offset_ns, self.drift_ppm, self.set_ns, self.decided = offset_ns, drift_ppm, self._now(), False
         self.changes += 1
         return changed
 
     def state(self) -> tuple[int, int, int, bool]:
-        """Return offset, drift, when they were set, and whether it was read since."""
-        return self.offset_ns, self.drift_ppm, self.set_ns, self.was_read
+        """Return offset, drift, when they were set, and whether anything was decided by it since."""
+        return self.offset_ns, self.drift_ppm, self.set_ns, self.decided

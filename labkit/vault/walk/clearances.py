@@ -53,7 +53,7 @@ def take(ctx: Context) -> bool:
     if found is None or (len(headers) > 1 and not DECIDING_HEADERS.isdisjoint(headers)):
         return False
     resolved, caller, ends_ns, policy_prefix, is_quiet = found
-    if ends_ns and ctx.now >= ends_ns:
+    if ends_ns and ctx.is_past(ends_ns):
         return False
     ctx.resolved, ctx.caller, ctx.is_quiet = resolved, caller, is_quiet
     operation = ctx.operation = resolved.operation

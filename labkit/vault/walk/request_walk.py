@@ -198,7 +198,7 @@ def caller_of(ctx: Context, text: str) -> Caller | None:
         as_of, cached = callers.get(digest, (-1, None))
         if cached is not None and as_of == ctx.core.storage.deciding_writes:
             ends_ns = cached.token.expires_ns
-            return None if ends_ns and ctx.now >= ends_ns else cached
+            return None if ends_ns and ctx.is_past(ends_ns) else cached
     known = tokens.find(ctx, text)
     namespace = None if known is None else tokens.namespace_of(ctx, known[0])
     if known is None or namespace is None:

@@ -40,16 +40,15 @@ def test_it_is_right_unless_it_is_set_wrong():
     assert clock.changes == 3, "how often it was set, whatever it showed before"
 
 
-def test_it_knows_whether_the_node_read_it_since_it_was_set_wrong():
+def test_whether_anything_was_decided_by_it_is_forgotten_when_it_is_set():
     clock = WallClock(Now(), START_NS)
-    clock.now()
-    assert not clock.was_read
+    assert (clock.is_wrong, clock.decided) == (False, False)
     clock.set(90, 0)
-    assert (clock.error_ns, clock.was_read, "90 ns" in repr(clock)) == (90, False, True)
-    clock.now()
-    assert (clock.was_read, WallClock(Now(), START_NS, *clock.state()).was_read) == (True, True)
+    assert (clock.error_ns, clock.is_wrong, "90 ns" in repr(clock)) == (90, True, True)
+    clock.decided = True
+    assert WallClock(Now(), START_NS, *clock.state()).decided
     clock.set(0, 0)
-    assert not clock.was_read
+    assert not clock.decided
 
 
 def test_a_drift_is_counted_from_when_it_was_set():

@@ -85,6 +85,7 @@ def _verified(ctx: Context, text: str, place: MachinePlace) -> Generator[Fetch, 
     signed_token.check_signature(token, key)
     claims = signed_token.read_object(token.claims, "claims")
     leeway_ns = ctx.core.settings.login_leeway_s * SECOND_NS
+    ctx.core.time_decided = True
     presented = Presented(claims, issuer, settings, place, ctx.now, leeway_ns)
     for check in checks.TOKEN_CHECKS:
         check(presented)

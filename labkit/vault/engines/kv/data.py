@@ -21,7 +21,7 @@ from labkit.vault.engines.kv.store import (
     read_version,
     write_versions,
 )
-from labkit.vault.engines.kv.versions import LIVE, Key, after, check_cas, state_of
+from labkit.vault.engines.kv.versions import Key, after, check_cas, is_live
 
 if TYPE_CHECKING:
     from labkit.vault.engine_context import EngineContext
@@ -34,7 +34,7 @@ def read_secret(ctx: EngineContext, path: str, version: int | None) -> dict[str,
     storage = ctx.storage
     key, number, facts = find_version(storage, path, version)
     metadata = describe(key, number, facts)
-    if state_of(facts, ctx.now) != LIVE:
+    if not is_live(facts, ctx.is_past):
         return Reply({"data": None, "metadata": metadata}, 404)
     return {"data": read_data(storage, path, number), "metadata": metadata}
 
@@ -67,7 +67,7 @@ def patch_secret(
     facts = read_version(storage, path, key, key.current)
     if facts is None:
         return respond(404)
-    if state_of(facts, ctx.now) != LIVE:
+    if not is_live(facts, ctx.is_past):
         return Reply(describe(key, key.current, facts), 404)
     merged = merge_patch(read_data(storage, path, key.current), data)
     return append(storage, path, key, config, encode_data(merged), ctx.now)

@@ -9,7 +9,7 @@ from labkit.service.message import Reply
 from labkit.service.routing import Route
 from labkit.vault.engines.kv.parameters import PATH, VERSION
 from labkit.vault.engines.kv.store import describe, find_version, read_data
-from labkit.vault.engines.kv.versions import LIVE, state_of
+from labkit.vault.engines.kv.versions import is_live
 
 if TYPE_CHECKING:
     from labkit.vault.engine_context import EngineContext
@@ -22,7 +22,7 @@ def read_subkeys(ctx: EngineContext, path: str, version: int | None, depth: int 
     storage = ctx.storage
     key, number, facts = find_version(storage, path, version)
     metadata = describe(key, number, facts)
-    if state_of(facts, ctx.now) != LIVE:
+    if not is_live(facts, ctx.is_past):
         return Reply({"subkeys": None, "metadata": metadata}, 404)
     data = read_data(storage, path, number)
     levels = max(depth, 1) if depth else 0

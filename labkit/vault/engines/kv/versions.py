@@ -18,7 +18,7 @@ the epoch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.service.durations import SECOND_NS
@@ -118,6 +118,11 @@ def state_of(version: Version, now_ns: int) -> str:
     if version.deletion_ns is not None and version.deletion_ns <= now_ns:
         return DELETED
     return LIVE
+
+
+def is_live(version: Version, is_past: Callable[[int], bool]) -> bool:
+    """Whether a version is neither deleted nor destroyed, by the function that says whether an instant is over."""
+    return not version.destroyed and (version.deletion_ns is None or not is_past(version.deletion_ns))
 
 
 def after(event: str, version: Version, now_ns: int, lifetime_s: int = 0) -> Version:

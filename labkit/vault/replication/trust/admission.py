@@ -86,6 +86,7 @@ def _why_refused(core: Core, secondary_id: str, host: str, shown: dict[str, Any]
     if shown.get("cluster_id") != cluster_id:
         return "the cluster belongs to another replication set"
     signed = Challenge(shown["challenge"], shown["seal"])
+    core.time_decided = True  # dates of a certificate, and the age of a challenge
     try:
         check_client_certificate(shown["certificate"], anchor, core.now())
         check_origin(signed, Parties(cluster_id, host), anchor)
@@ -121,7 +122,7 @@ def bootstrap(core: Core, host: str, shown: dict[str, Any]) -> Response:
     secondary_id = str(shown.get("secondary_id", ""))
     why = check_connection(core, secondary_id, host, shown)
     record = None if why else issued(core, secondary_id)
-    if record is not None and core.now() >= record.expires_ns:
+    if record is not None and core.is_past(record.expires_ns):
         why = EXPIRED.format(format_instant(record.expires_ns))
     keyring, config = core.storage.get(KEYRING), core.storage.get(SEAL_CONFIG)
     assert core.keys.root_key is not None

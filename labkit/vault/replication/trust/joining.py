@@ -88,7 +88,7 @@ def fetch_bundle(
     authorities = _read_authorities(ctx, trusted)
     bundle = activation.open_sealed_bundle(ctx, token)
     if bundle is not None:
-        if ctx.now >= bundle.expires_ns:
+        if ctx.is_past(bundle.expires_ns):
             raise BadRequest(f"the token is over: {admission.EXPIRED.format(format_instant(bundle.expires_ns))}")
         return Fetched(*(yield from _fetch_keys(ctx, bundle, bundle.cluster_addresses)), "")
     bundle, host = yield from _unwrap(ctx, token, primary_api_addr, authorities)
@@ -259,6 +259,7 @@ def _check_api(ctx: Context, address: str, authorities: tuple[str, ...]) -> Gene
     try:
         if not answer.ok:
             raise ValueError(_error_text(answer))
+        ctx.core.time_decided = True
         api_certificate.check(answer.data, nonce, parties, authorities, ctx.now)
     except ValueError as error:
         reason = f"tls: failed to verify certificate: {error}; the token was not sent"
