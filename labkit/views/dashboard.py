@@ -3,7 +3,7 @@
 1. Each control calls one verb of the lab and shows the line of Python that does the same.
 2. The controls are widgets; below them stands a page of plain HTML that is drawn again after each verb.  The page is an
    output of its own, so a saved or exported notebook shows what was seen last, without a kernel and without widgets.
-3. What a lab refuses, or cannot do, is shown as text; no exception reaches the reader.  No answer is *unknown*.
+3. What a lab refuses, or cannot do, is shown as text; no exception reaches the reader.  No answer is *in doubt*.
 4. A rule that is broken stands above everything else.
 5. Each control is a button or a list with a text label and can be used with the keyboard only; no key that is pressed
    in one is a command of the notebook.  They stand in rows by what they act on; what is seldom needed is chosen from a
@@ -150,7 +150,7 @@ class Dashboard:
             result = act.call()
         except Exception as error:  # shown to the reader, whatever it is
             text = str(error.args[0]) if error.args else ""
-            verdict = "unknown" if isinstance(error, TimeoutError) or NO_ANSWER in text else "refused"
+            verdict = "in doubt" if isinstance(error, TimeoutError) or NO_ANSWER in text else "refused"
             self._show_status(act.line, f"{type(error).__name__}: {text}", verdict=verdict)
         else:
             self._show_status(act.line, result if isinstance(result, str) else "")

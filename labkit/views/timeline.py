@@ -41,7 +41,7 @@ NODE_LINES = {
     "sealed": ("sealed", "2 4", 3.0),
     "paused": ("faint", "1 6", 3.0),
 }
-OUTCOMES = (("answered", "primary"), ("refused", "sealed"), ("unknown", "down"))
+OUTCOMES = (("answered", "primary"), ("refused", "sealed"), ("in_doubt", "down"))
 
 Instant = str | int | float | None
 
@@ -164,7 +164,7 @@ def _draw_bar(marks: TimelineLayout, span: Span, y: float) -> list[str]:
 
 
 def _draw_column(marks: TimelineLayout, column: Column) -> list[str]:
-    """Draw the outcomes of one slice: answered full, refused striped, unknown hollow."""
+    """Draw the outcomes of one slice: answered full, refused striped, in doubt hollow."""
     contents = marks.contents
     x = max(marks.left, marks.x(column.from_ns))
     to_x = min(WIDTH - RIGHT, marks.x(column.from_ns + contents.slice_ns))
@@ -176,8 +176,8 @@ def _draw_column(marks: TimelineLayout, column: Column) -> list[str]:
         height = (OPERATIONS - 4) * count / _highest(marks)
         y -= height
         box = Box(x + 0.5, y, max(1.0, to_x - x - 1), height)
-        note = f"{count} {name} from {column.from_ns / SECOND_NS:g} s"
-        hollow = name == "unknown"
+        note = f"{count} {name.replace('_', ' ')} from {column.from_ns / SECOND_NS:g} s"
+        hollow = name == "in_doubt"
         elements.append(rectangle(box, fill="paper" if hollow else colour, border=colour, note=note))
         if name == "refused":
             elements.append(hatch(box, colour="on"))
@@ -194,4 +194,4 @@ def _draw_lost(marks: TimelineLayout, lost: Lost) -> list[str]:
 
 def _highest(marks: TimelineLayout) -> int:
     columns = marks.contents.columns
-    return max((column.answered + column.refused + column.unknown for column in columns), default=0)
+    return max((column.answered + column.refused + column.in_doubt for column in columns), default=0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from labkit.lab.wire.reports import UNKNOWN
 from labkit.service.durations import SECOND_NS
 from labkit.trace import VIEWS, Trace
 
@@ -44,7 +45,8 @@ def _observed(event: Any) -> str:
 
 def _outcome(event: Any) -> str:
     status = f" {event.status}" if event.status else ""
-    return f"{event.client}: {event.operation} {event.path} {event.outcome}{status}, tries: {event.attempts}"
+    outcome = "in doubt" if event.outcome == UNKNOWN else event.outcome
+    return f"{event.client}: {event.operation} {event.path} {outcome}{status}, tries: {event.attempts}"
 
 
 TEXTS: dict[str, Callable[[Any], str]] = {

@@ -171,13 +171,13 @@ def test_a_pair_is_replicated_failed_over_and_pointed_back():
     assert lab.ledger.rpo().writes == 0
 
 
-def test_a_promotion_with_no_node_alive_is_unknown_at_once(lab, board):
+def test_a_promotion_with_no_node_alive_is_in_doubt_at_once(lab, board):
     lab.crash("tokyo")
     at_ns = lab.now
     board.target.value = "tokyo"
     board.buttons["promote"].click()
 
-    assert " · unknown · RunbookError: " in status(board)
+    assert " · in doubt · RunbookError: " in status(board)
     assert "no node of tokyo is running and unsealed" in status(board)
     assert lab.now - at_ns < SECOND_NS
 
@@ -186,12 +186,12 @@ def test_a_promotion_with_no_node_alive_is_unknown_at_once(lab, board):
     ("error", "words"),
     [
         (ValueError("a", "b"), "refused · ValueError: a"),
-        (RuntimeError("there was no answer in 5s"), "unknown · RuntimeError: there was no answer in 5s"),
-        (TimeoutError("not in 5s"), "unknown · TimeoutError: not in 5s"),
+        (RuntimeError("there was no answer in 5s"), "in doubt · RuntimeError: there was no answer in 5s"),
+        (TimeoutError("not in 5s"), "in doubt · TimeoutError: not in 5s"),
         (KeyError(), "refused · KeyError: "),
     ],
 )
-def test_what_failed_is_named_and_unknown_only_where_it_may_have_happened(error, words, lab, board):
+def test_what_failed_is_named_and_in_doubt_only_where_it_may_have_happened(error, words, lab, board):
     def fail():
         raise error
 
@@ -258,12 +258,12 @@ def test_controls_stand_in_rows_by_what_they_act_on(board):
     assert isinstance(keyboard, Keyboard)
 
 
-def test_what_got_no_answer_is_unknown(lab, board):
+def test_what_got_no_answer_is_in_doubt(lab, board):
     board.target.value = "paris-1"
     lab.crash("paris-1")
     board.buttons["write"].click()
 
-    assert " · unknown · Silence: " in status(board)
+    assert " · in doubt · Silence: " in status(board)
 
 
 def test_a_broken_rule_stands_above_everything_else(lab, board):
@@ -329,7 +329,7 @@ def test_every_line_that_is_shown_is_python_that_does_the_same(streaming):
             try:
                 exec(line, {"lab": lab})
             except (RuntimeError, TimeoutError, ValueError):
-                assert "refused" in status(board) or "unknown" in status(board)
+                assert "refused" in status(board) or "in doubt" in status(board)
 
     assert lab.trace.digest() == driven.trace.digest()
     assert lab.now == driven.now

@@ -126,7 +126,7 @@ def test_outcomes_differ_in_more_than_colour():
     notes = {node.findtext(SVG + "title"): node for node in root.iter(SVG + "rect")}
 
     assert notes["1 answered from 0 s"].attrib["class"] == "fill-primary line-primary"
-    assert notes["1 unknown from 2 s"].attrib["class"] == "fill-paper line-down"
+    assert notes["1 in doubt from 2 s"].attrib["class"] == "fill-paper line-down"
     assert [node for node in root.iter(SVG + "path") if node.attrib["class"] == "line-on"], "refused is striped"
 
 

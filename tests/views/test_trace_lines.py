@@ -32,7 +32,7 @@ SECOND_NS = 1_000_000_000
         ),
         (
             ("outcome", 1, SECOND_NS, "c-1", "encrypt", "transit/encrypt/x", "a", "unknown", 0, 4),
-            "    1.000 s  c-1: encrypt transit/encrypt/x unknown, tries: 4",
+            "    1.000 s  c-1: encrypt transit/encrypt/x in doubt, tries: 4",
         ),
         (("step", SECOND_NS, 3, "crash paris", "done"), "    1.000 s  step 3: crash paris done"),
         (

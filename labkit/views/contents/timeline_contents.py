@@ -19,6 +19,7 @@ from labkit.lab.cloud_fault_table import OBSERVED
 from labkit.lab.fault_table import NAMED
 from labkit.lab.measures.state_spans import Span, rows_of, spans_of
 from labkit.lab.wire.addresses import CLOUD_HOST
+from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.service.durations import SECOND_NS, format_duration
 from labkit.trace import FaultEvent, Trace
 from labkit.views.time_axis import round_slice_ns
@@ -61,7 +62,7 @@ class Column(NamedTuple):
     from_ns: int
     answered: int
     refused: int
-    unknown: int
+    in_doubt: int
     lost: int
 
 
@@ -177,7 +178,7 @@ def _entries(count: float) -> str:
 def _columns(records: Records, window: Window, slice_ns: int) -> tuple[Column, ...]:
     first, last = window.start_ns // slice_ns, max(window.start_ns, window.end_ns - 1) // slice_ns
     counts = [[0, 0, 0, 0] for _ in range(first, last + 1)]
-    kinds = {"answered": 0, "refused": 1, "unknown": 2}
+    kinds = {ANSWERED: 0, REFUSED: 1, UNKNOWN: 2}
     happened = [(operation.at_ns, kinds[operation.outcome]) for operation in records.ledger.operations]
     for at_ns, kind in [*happened, *((write.at_ns, 3) for write in records.ledger.lost())]:
         if window.start_ns <= at_ns <= window.end_ns:
@@ -252,10 +253,9 @@ def describe(contents: TimelineContents) -> str:
         verb = "" if span.what == "silent" else "is behind, "
         parts.append(f"from {_s(span.from_ns)} to {_s(span.to_ns)} {span.row} {verb}{span.detail}")
     parts += [f"at {_s(mark.at_ns)} {mark.words}" for mark in contents.marks]
-    counts = [
-        sum(getattr(column, name) for column in contents.columns) for name in ("answered", "refused", "unknown", "lost")
-    ]
-    parts.append("operations: {} answered, {} refused, {} unknown; {} acknowledged writes were lost".format(*counts))
+    names = ("answered", "refused", "in_doubt", "lost")
+    counts = [sum(getattr(column, name) for column in contents.columns) for name in names]
+    parts.append("operations: {} answered, {} refused, {} in doubt; {} acknowledged writes were lost".format(*counts))
     return "; ".join(parts) + "."
 
 

@@ -36,7 +36,7 @@ LEGEND = (
     "! broken rule",
     "striped: behind, or hears nothing",
     "node: thick serves, thin stands by, dotted sealed, none down",
-    "operations: full answered, striped refused, hollow unknown",
+    "operations: full answered, striped refused, hollow in doubt",
     "† acknowledged write lost",
 )
 

@@ -429,7 +429,7 @@ def test_every_outcome_is_in_one_slice_and_every_lost_write_too(drilled):
     ended = drilled.ledger.operations
 
     assert len(columns) <= MAX_COLUMNS + 1
-    assert sum(column.answered + column.refused + column.unknown for column in columns) == len(ended)
+    assert sum(column.answered + column.refused + column.in_doubt for column in columns) == len(ended)
     assert len(ended) > len(drilled.trace.select("outcome")), "operators' requests are operations too"
     assert sum(column.lost for column in columns) == len(drilled.ledger.lost()) > 0
     lost = [column.from_ns for column in columns if column.lost]
@@ -452,7 +452,7 @@ def test_each_outcome_has_a_count_of_its_own():
     contents = contents_of(Records(Trace(), ledger, {}, lambda _: {}), Window(0, 1))
 
     assert contents.columns == (Column(0, 1, 2, 3, 0),)
-    assert describe(contents) == "operations: 1 answered, 2 refused, 3 unknown; 0 acknowledged writes were lost."
+    assert describe(contents) == "operations: 1 answered, 2 refused, 3 in doubt; 0 acknowledged writes were lost."
 
 
 def test_slices_keep_their_counts_while_time_goes_on(lab):
