@@ -109,7 +109,7 @@ class State(NamedTuple):
     failures: int = 0
     sent_on: bool = False  # the address in use was named by a node that was asked in vain
     last_error: str = ""
-    loops: int = 0  # comparisons since a streamed entry or equal guards
+    loops: int = 0  # comparisons since a streamed entry or equal guards, but those that a lost connection broke off
     divergences: int = 0  # unequal guards since equal ones
     recheck_ns: int = 0
     damaged: tuple[str, ...] = ()  # keys that the upstream holds damaged values of, as reported

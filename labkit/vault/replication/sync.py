@@ -209,6 +209,7 @@ def _lost(state: State, reason: str, at: Moment, active: tuple[str, ...] = ()) -
         last_error=(state.last_error if active else "") or reason,  # where to ask instead explains nothing
         awaiting="",
         work=Work(),
+        loops=max(0, state.loops - (state.work != Work())),  # a comparison that is broken off was not in vain
         serial=state.serial + 1,
     )
     observed = Observe("replication_disconnected", {"reason": reason, "failures": lost.failures})

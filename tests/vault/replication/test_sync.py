@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.replication import serving_secondaries, sync
-from labkit.vault.replication.state import TRANSITIONS
+from labkit.vault.replication.state import TRANSITIONS, Work
 from labkit.vault.replication.sync import (
     AskUpstream,
     Moment,
@@ -678,3 +678,13 @@ def test_one_direction_may_be_cut_at_any_step(make_world: Callable[..., Any], di
 
 def is_from_to(direction: str, first: int, end: int, number: int, channel: str) -> bool:
     return first <= number < end and channel.endswith(direction)
+
+
+@pytest.mark.parametrize("where", ["merkle-diff", "merkle-sync"])
+def test_a_comparison_that_a_lost_connection_broke_off_was_not_in_vain(where: str) -> None:
+    comparing = State(where, "ready", ("a",), serial=9, loops=1, work=Work(4, fetch=("a",)))
+    lost, _ = sync.on(comparing, Refused("", 0, "cut", AT))
+    again, _ = sync.on(lost._replace(connection_state="connecting"), Refused("", 0, "cut", AT))
+    streaming, _ = sync.on(comparing._replace(state="stream-wals", work=Work()), Refused("", 0, "cut", AT))
+
+    assert (lost.loops, lost.work, again.loops, streaming.loops) == (0, Work(), 0, 1)
