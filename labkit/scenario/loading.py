@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from labkit.lab.hosts.cloud_host import OF_CLOUD
-from labkit.lab.operations.kept_values import mistaken, references
+from labkit.lab.operations.kept_values import mistaken, references, texts_with_names
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.scenario.blueprints import blueprint_of
 from labkit.scenario.documents.combination import NO_COMBINATION, Combination
@@ -307,13 +307,14 @@ class _Checker:
         for step in steps:
             path: Path = ("timeline", step.number - 1)
             arguments = step.arguments if VERBS[step.verb].kind == RUNBOOK else ()
-            for key, name in ((key, name) for key, value in arguments for name in references(value)):
+            texts = [(key, text) for key, value in arguments if value for text in texts_with_names(value)]
+            for key, name in ((key, name) for key, text in texts for name in references(text)):
                 if name not in own and name not in kept:
                     text = expected("the name of a value that a step above keeps", name, kept)
                     cluster = name.partition(".")[0]
                     shown = f"; operators have {cluster}.root and {cluster}.share.1 to {cluster}.share.{last}"
                     self.add((*path, key), text + (shown if cluster in lab.clusters else ""))
-            for key, name in ((key, name) for key, value in arguments for name in mistaken(value)):
+            for key, name in ((key, name) for key, text in texts for name in mistaken(text)):
                 if name in own or name in kept:
                     self.add((*path, key), f"expected $({name}) for a value that is kept, got ${{{name}}}")
             given = dict(step.arguments).get("keep") or ()

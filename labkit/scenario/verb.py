@@ -72,6 +72,8 @@ class Verb(NamedTuple):
 
 
 def _value_text(parameter: Parameter, value: Any) -> str:
+    if isinstance(value, str):
+        return value
     if isinstance(value, list | tuple):
         return " and ".join(value)
     if BeforeValidator(read_duration) in get_args(parameter.value_type):

@@ -18,6 +18,7 @@ from labkit.scenario.expect_keys import Expectations, ExpectedRange
 from labkit.scenario.loading import load, loads
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.scenario import Scenario, Step
+from tests.counting import calls_made
 from tests.examples import examples
 
 BAD = Path(__file__).with_name("bad")
@@ -281,3 +282,11 @@ def result(source: bytes) -> str:
         return loads(source).title
     except ScenarioError as error:
         return str(error)
+
+
+def test_reading_the_largest_shipped_file_takes_few_calls(checkout: Path) -> None:
+    """Texts are walked once for what they name; 15,200 calls and 3.3 ms when they were walked twice, by generators."""
+    path = checkout / "scenarios/dr/rekeyed-while-cut-off.lab.yaml"
+    load(path)
+
+    assert calls_made(lambda: load(path)) < 10_000

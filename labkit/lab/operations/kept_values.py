@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 REFERENCE = re.compile(r"\$\(([^()]*)\)")
@@ -26,14 +26,21 @@ class UnknownValue(LookupError):
     """A name under which nothing is kept."""
 
 
-def references(value: Any) -> Iterator[str]:
-    """Yield the names that a request refers to, in keys too; each as often as it stands there."""
-    return (name for text in _texts(value, keys=True) for name in REFERENCE.findall(text))
+def references(value: Any) -> list[str]:
+    """Return the names that a request refers to, in keys too; each as often as it stands there."""
+    return [name for text in texts_with_names(value) for name in REFERENCE.findall(text)]
 
 
-def mistaken(value: Any) -> Iterator[str]:
-    """Yield the names in ``${name}``, which stands for nothing."""
-    return (name for text in _texts(value, keys=True) for name in MISTAKEN.findall(text))
+def mistaken(value: Any) -> list[str]:
+    """Return the names in ``${name}``, which stands for nothing."""
+    return [name for text in texts_with_names(value) for name in MISTAKEN.findall(text)]
+
+
+def texts_with_names(value: Any) -> list[str]:
+    """Return the texts of a request, its keys too, in which a name may stand."""
+    if isinstance(value, str):
+        return [value] if "$" in value else []
+    return [] if isinstance(value, int) else [text for text in _texts(value, keys=True) if "$" in text]
 
 
 def filled(value: Any, known: Mapping[str, Any]) -> Any:
@@ -80,13 +87,22 @@ def _kept(name: str, known: Mapping[str, Any]) -> Any:
     return known[name]
 
 
-def _texts(value: Any, keys: bool = False) -> Iterator[str]:
+def _texts(value: Any, keys: bool = False) -> list[str]:
+    found: list[str] = []
+    _add_texts(value, keys, found)
+    return found
+
+
+def _add_texts(value: Any, keys: bool, found: list[str]) -> None:
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
+        found.append(value)
+    elif value is None or isinstance(value, int):
+        return
+    elif isinstance(value, (dict, Mapping)):
         for key, inner in value.items():
-            yield from _texts(key if keys else None)
-            yield from _texts(inner, keys)
+            if keys and isinstance(key, str):
+                found.append(key)
+            _add_texts(inner, keys, found)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _texts(inner, keys)
+            _add_texts(inner, keys, found)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any, NoReturn, TypeAlias
@@ -28,12 +28,15 @@ Path: TypeAlias = tuple[str | int, ...]
 
 # The C parser where PyYAML was built with it; both give the same events.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SCALAR, _SEQUENCE = yaml.ScalarEvent, yaml.SequenceStartEvent
+_SEQUENCE_END, _MAPPING_END = yaml.SequenceEndEvent, yaml.MappingEndEvent
 
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _INTEGER = re.compile(r"[-+]?\d+", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _DECIMAL = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d{1,3})?", re.ASCII)
+_BEGINS_NUMBER = frozenset("+-.0123456789")
 _CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -125,26 +128,14 @@ class _Reader:
         self.value_positions: dict[Path, FilePosition] = {}
         self.problems: list[FileProblem] = []
         self._last_event: Any = None
-        self._events = self._checked()
+        self._get_event: Callable[[], Any] = _no_event
 
     def document(self) -> Any:
         """Return the data of the one document; None for an empty text."""
-        next(self._events)
-        if isinstance(next(self._events), yaml.StreamEndEvent):
-            self.value_positions[()] = FilePosition(1, 1)
-            return None
-        data = self._value(next(self._events), ())
-        next(self._events)
-        more = next(self._events)
-        if not isinstance(more, yaml.StreamEndEvent):
-            self._stop(self._position(more), "expected one document in a file, got a second; put it into its own file")
-        return data
-
-    def _checked(self) -> Iterator[Any]:
         try:
-            for event in yaml.parse(self.text, Loader=_LOADER):
-                self._last_event = event
-                yield event
+            loader = _LOADER(self.text)
+            self._get_event = loader.get_event
+            return self._whole()
         except yaml.reader.ReaderError as error:
             before = self.text[: error.position]
             line = len(_BREAK.findall(before)) + 1
@@ -156,6 +147,22 @@ class _Reader:
             self._refuse(error)
         except yaml.YAMLError:
             self._stop(FilePosition(1, 1), "expected YAML, got something else")
+
+    def _next(self) -> Any:
+        event = self._last_event = self._get_event()
+        return event
+
+    def _whole(self) -> Any:
+        self._next()
+        if isinstance(self._next(), yaml.StreamEndEvent):
+            self.value_positions[()] = FilePosition(1, 1)
+            return None
+        data = self._value(self._next(), ())
+        self._next()
+        more = self._next()
+        if not isinstance(more, yaml.StreamEndEvent):
+            self._stop(self._position(more), "expected one document in a file, got a second; put it into its own file")
+        return data
 
     def _refuse(self, error: yaml.MarkedYAMLError) -> NoReturn:
         """Stop where the text is not YAML, with what a reader did wrong."""
@@ -173,8 +180,9 @@ class _Reader:
         start, end = event.start_mark, event.end_mark
         if start.line >= len(self.lines):
             return self._last()
-        length = end.column - start.column if start.line == end.line else 1
-        return FilePosition(start.line + 1, start.column + 1, max(1, length))
+        line, column = start.line, start.column
+        length = (end.column - column or 1) if line == end.line else 1
+        return FilePosition(line + 1, column + 1, length)
 
     def _last(self) -> FilePosition:
         """The last character that is not a space."""
@@ -184,6 +192,22 @@ class _Reader:
 
     def _value(self, event: Any, path: Path) -> Any:
         position = self.value_positions[path] = self._position(event)
+        kind = type(event)
+        if event.anchor is not None or event.tag is not None:
+            self._refuse_mark(event, position)
+        if len(self.value_positions) > MAX_FILE_VALUES:
+            self._stop(position, f"expected at most {MAX_FILE_VALUES:,} values, got more")
+        if len(path) > MAX_FILE_DEPTH:
+            self._stop(position, f"expected values at most {MAX_FILE_DEPTH} levels deep, got deeper")
+        if kind is _SCALAR:
+            text = event.value
+            if not text.isascii() and (lone := _SURROGATE.search(text)):
+                self._stop(position, f"expected text, got the character {_code(lone[0])}, half of one")
+            return text if event.style else self._plain(text, position)
+        return self._items(path) if kind is _SEQUENCE else self._members(path)
+
+    def _refuse_mark(self, event: Any, position: FilePosition) -> NoReturn:
+        """Refuse an alias, an anchor or a tag."""
         if isinstance(event, yaml.AliasEvent):
             self._stop(position, f"expected a value, got the alias {_named('*', event)}; write the value here")
         if event.anchor is not None:
@@ -191,31 +215,19 @@ class _Reader:
                 position,
                 f"expected a value, got the anchor {_named('&', event)}; leave it out, aliases are not supported",
             )
-        if event.tag is not None:
-            self._stop(position, f"expected a plain value, got the tag {describe_value(event.tag)}; leave it out")
-        if len(self.value_positions) > MAX_FILE_VALUES:
-            self._stop(position, f"expected at most {MAX_FILE_VALUES:,} values, got more")
-        if len(path) > MAX_FILE_DEPTH:
-            self._stop(position, f"expected values at most {MAX_FILE_DEPTH} levels deep, got deeper")
-        if isinstance(event, yaml.ScalarEvent):
-            if lone := _SURROGATE.search(event.value):
-                self._stop(position, f"expected text, got the character {_code(lone[0])}, half of one")
-            return event.value if event.style else self._plain(event.value, position)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._items(path)
-        return self._members(path)
+        self._stop(position, f"expected a plain value, got the tag {describe_value(event.tag)}; leave it out")
 
     def _items(self, path: Path) -> list[Any]:
         items: list[Any] = []
-        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+        while type(event := self._next()) is not _SEQUENCE_END:
             items.append(self._value(event, (*path, len(items))))
         return items
 
     def _members(self, path: Path) -> dict[str, Any]:
         members: dict[str, Any] = {}
-        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+        while type(event := self._next()) is not _MAPPING_END:
             position = self._position(event)
-            if not isinstance(event, yaml.ScalarEvent) or event.anchor is not None or event.tag is not None:
+            if type(event) is not _SCALAR or event.anchor is not None or event.tag is not None:
                 self._stop(position, "expected a key that is a plain word, got something else")
             key, inner = event.value, (*path, event.value)
             if key[:1].isspace() and not event.style:
@@ -227,13 +239,15 @@ class _Reader:
                 )
                 inner = (*inner, -1)
             self.key_positions[inner] = position
-            value = self._value(next(self._events), inner)
+            value = self._value(self._next(), inner)
             members.setdefault(key, value)
         return members
 
     def _plain(self, text: str, position: FilePosition) -> Any:
         if text in _CONSTANTS:
             return _CONSTANTS[text]
+        if text[0] not in _BEGINS_NUMBER:
+            return text
         if _INTEGER.fullmatch(text) or _BASED.fullmatch(text):
             if len(text.lstrip("+-")) > MAX_NUMBER_DIGITS:
                 self._stop(
@@ -244,6 +258,11 @@ class _Reader:
 
     def _stop(self, position: FilePosition, text: str) -> NoReturn:
         raise ScenarioError(self.name, [*self.problems, FileProblem(position, text)], self.lines) from None
+
+
+def _no_event() -> Any:
+    """Nothing is read yet."""
+    return None
 
 
 def _named(sign: str, event: Any) -> str:

@@ -284,7 +284,7 @@ def test_what_no_parser_explains_is_a_problem_at_the_beginning(monkeypatch: pyte
     def refuse(*arguments: object, **named: object) -> None:
         raise yaml.YAMLError
 
-    monkeypatch.setattr(yaml, "parse", refuse)
+    monkeypatch.setattr(yaml_positions, "_LOADER", refuse)
     with pytest.raises(ScenarioError, match="expected YAML, got something else") as refused:
         parse(b"a: 1\nb: 2\n", "x")
 
