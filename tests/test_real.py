@@ -28,7 +28,7 @@ def test_entropy_has_the_asked_size(size_bytes: int) -> None:
     assert len(drawn) == size_bytes
 
 
-@pytest.mark.parametrize("size_bytes", [12, 16, 48])
+@pytest.mark.parametrize("size_bytes", [12, 16, 48, 56])
 def test_entropy_never_repeats(size_bytes: int) -> None:
     assert len({real.entropy(size_bytes) for _ in range(1000)}) == 1000
 

@@ -7,7 +7,6 @@ from binascii import hexlify
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -29,11 +28,15 @@ _SPARE = 8
 
 # The four digits that say the variant keep the two random bits of the digit they replace.
 _VARIANT = {f"{digit:x}": "89ab"[digit & 3] for digit in range(16)}
-_VARIANT_BYTES = {digit.encode(): kept.encode() for digit, kept in _VARIANT.items()}
+_VARIANT_DIGITS = bytes.maketrans("".join(_VARIANT).encode(), "".join(_VARIANT.values()).encode())
 
 UUID_BYTES = 16
-_PIECES = "8s4sx3s1s3s12s"  # of its 32 digits; the one that is left out says the version
-_UUID_LINE = (b"", b"-", b"", b"-4", b"", b"-", b"", b"", b"-", b"", b"\n")  # the pieces come where there is nothing
+_UUID_LINE = b"xxxxxxxx-xxxx-4xxx-xxxx-xxxxxxxxxxxx\n"
+_DIGITS_PLACES = (*range(8), *range(9, 13), *range(15, 18), *range(19, 23), *range(24, 36))
+_PLACES = tuple(zip((*range(12), *range(13, 32)), _DIGITS_PLACES, strict=True))
+"""Where each digit of sixteen bytes stands in the text; the one that is left out says the version."""
+
+_VARIANT_PLACE = 19
 
 
 def base62(entropy: Entropy, length: int) -> str:
@@ -54,16 +57,17 @@ def uuid_text(entropy: Entropy) -> str:
 
 
 def uuid_texts(drawn: bytes) -> list[str]:
-    """Return the UUIDs that random bytes make, sixteen each: many at once take a quarter less time."""
-    count = len(drawn) // UUID_BYTES
-    pieces = Struct(_PIECES * count).unpack(hexlify(drawn))
-    lines = [*_UUID_LINE] * count
-    for place, piece in enumerate((pieces[0::6], pieces[1::6], pieces[2::6])):
-        lines[2 * place :: len(_UUID_LINE)] = piece
-    lines[6 :: len(_UUID_LINE)] = map(_VARIANT_BYTES.__getitem__, pieces[3::6])
-    lines[7 :: len(_UUID_LINE)] = pieces[4::6]
-    lines[9 :: len(_UUID_LINE)] = pieces[5::6]
-    return b"".join(lines).decode().split()
+    """Return the UUIDs that random bytes make, sixteen each.
+
+    Digit by digit for all of them: of 256 at once each takes 0.12 µs, of text by text 0.45 (3 % of a token lookup).
+    """
+    digits = hexlify(drawn)
+    lines = bytearray(_UUID_LINE * (len(drawn) // UUID_BYTES))
+    size = len(_UUID_LINE)
+    for source, place in _PLACES:
+        lines[place::size] = digits[source :: 2 * UUID_BYTES]
+    lines[_VARIANT_PLACE::size] = lines[_VARIANT_PLACE::size].translate(_VARIANT_DIGITS)
+    return lines.decode().split()
 
 
 def _small_sha256() -> Hashing:
