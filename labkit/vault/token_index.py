@@ -9,12 +9,13 @@
 4. Earlier versions gave records no label, and kept accessors and children in entries of their own.  Such a record is
    decrypted for its label; nobody reads the entries, and they are deleted with their token.
 
-Deriving 100,000 tokens takes 0.3 s in memory; if each record were decrypted for it, 0.7 s.
+Deriving 100,000 tokens takes 0.2 s in memory, 0.4 s on SQLite, where all records are read at once; if each record were
+decrypted for it, 0.4 s more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -44,6 +45,23 @@ class TokenIndex:
         self._labels: dict[str, bytes | None] = {}
         self._by_namespace: dict[str, dict[str, str]] = {}  # {its id, empty for the root's: {accessor: hash}}
         self._children: dict[str, dict[str, None]] = {}
+
+    @classmethod
+    def derived(cls, stored: Mapping[str, bytes], older: Older) -> TokenIndex:
+        """Make the index of stored records by key: as ``settle`` would, in half the time for many."""
+        index = cls(())
+        labels, namespaces, children = index._labels, index._by_namespace, index._children
+        for key, value in stored.items():
+            label = label_of(value) or older(key, value)
+            if label is None:
+                continue
+            digest = key[len(IDS) :]
+            labels[digest] = label
+            accessor, parent = names_in(label)
+            _group(namespaces, accessor.partition(".")[2])[accessor] = digest
+            if parent:
+                _group(children, parent)[digest] = None
+        return index
 
     def __len__(self) -> int:
         return sum(map(len, self._by_namespace.values()))
@@ -81,9 +99,9 @@ class TokenIndex:
 
     def _add(self, digest: str, label: bytes) -> None:
         accessor, parent = names_in(label)
-        self._by_namespace.setdefault(accessor.partition(".")[2], {})[accessor] = digest
+        _group(self._by_namespace, accessor.partition(".")[2])[accessor] = digest
         if parent:
-            self._children.setdefault(parent, {})[digest] = None
+            _group(self._children, parent)[digest] = None
 
     def _remove(self, digest: str, label: bytes) -> None:
         accessor, parent = names_in(label)
@@ -118,14 +136,13 @@ class TokenIndex:
 
 def index_of(ctx: Context) -> TokenIndex:
     """Return the index of the tokens as the step sees them now: what it writes later is not in it."""
-    core = ctx.core
+    core, older = ctx.core, partial(_label_within, ctx)
     if ctx.is_taped or core.replica.is_secondary or not core.writes_alone:
         index = TokenIndex(ctx.source.names(IDS))
     else:
         if core.caches.tokens is None:
-            core.caches.tokens = TokenIndex(core.storage.list(IDS))
+            core.caches.tokens = TokenIndex.derived(core.storage.values_below(IDS), older)
         index = core.caches.tokens
-    older = partial(_label_within, ctx)
     index.settle(ctx.source.read, older)
     written = [key[len(IDS) :] for key in ctx.writes if key.startswith(IDS)]
     if not written:
@@ -140,6 +157,13 @@ def _label_within(ctx: Context, key: str, stored: bytes) -> bytes | None:
     with suppress(BarrierError):
         return decode_token(ctx.decrypt(key, stored)).label
     return None
+
+
+def _group(groups: dict[str, dict[str, Member]], name: str) -> dict[str, Member]:
+    group = groups.get(name)
+    if group is None:
+        group = groups[name] = {}
+    return group
 
 
 def _drop(groups: dict[str, dict[str, Member]], name: str, member: str) -> None:

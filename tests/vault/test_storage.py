@@ -51,9 +51,20 @@ def new_storage(request):
 def test_a_store_offers_the_whole_interface(kind):
     wanted = {name for name in vars(Storage) if not name.startswith("_")}
 
-    assert wanted == {"get", "list", "keys", "leaf", "leaves", "apply", "claim", "belongs_to"}
+    assert wanted == {"get", "list", "keys", "values_below", "leaf", "leaves", "apply", "claim", "belongs_to"}
     assert wanted <= set(dir(kind))
     assert kind.flush_entries > 0
+
+
+def test_the_values_of_a_folder_are_read_at_once_as_one_by_one(new_storage):
+    storage = new_storage()
+    written = {f"f/{name}": name.encode() for name in ("b", "a", "\U0001f512", "é")}
+    storage.apply({**written, "f": b"-", "g/a": b"-", "e": b"-"}, 0)
+
+    found = storage.values_below("f/")
+    assert [*found.items()] == [(key, storage.get(key)) for key in sorted(written)]
+    storage.apply({"f/a": None}, 0)
+    assert (sorted(storage.values_below("f/")), storage.values_below("h/")) == (sorted({*written} - {"f/a"}), {})
 
 
 def test_a_stale_term_is_no_value_error_that_a_handler_would_swallow():

@@ -110,6 +110,11 @@ class MemoryStorage:
         items = self._items
         return sorted([key for key, value in items.items() if len(value) >= least_bytes] if least_bytes else items)
 
+    def values_below(self, prefix: str) -> Mapping[str, bytes]:
+        """Return the values of a folder without sub-folders by key, sorted."""
+        items = self._items
+        return {key: items[key] for key in [prefix + name for name in self.list(prefix)]}
+
     def belongs_to(self, term: int) -> bool:
         """Whether only the leader of this term writes here: no newer one claimed the store."""
         return term >= self._term
@@ -182,30 +187,33 @@ class MemoryStorage:
         kept.update(leaves)  # type: ignore[arg-type]  # no leaf of it is None
 
     def _enter_folder(self, key: str) -> None:
-        folders, end = self._folders, len(key)
+        folders, own, end = self._folders, self._own, len(key)
         while True:
             cut = key.rfind("/", 0, end - 1) + 1
             parent, name = key[:cut], key[cut:end]
             if parent in self._sorted:
                 self._note_change(parent, name)
-            if parent in folders:
-                (folders[parent] if self._own is None else self._own_folder(parent))[name] = None
+            names = folders.get(parent)
+            if names is not None:
+                if own is not None and parent not in own:
+                    names = self._own_folder(parent)
+                names[name] = None
                 return
             folders[parent] = {name: None}
-            if self._own is not None:
-                self._own.add(parent)
+            if own is not None:
+                own.add(parent)
             if not cut:
                 return
             end = cut
 
     def _leave_folder(self, key: str) -> None:
-        folders, end = self._folders, len(key)
+        folders, own, end = self._folders, self._own, len(key)
         while True:
             cut = key.rfind("/", 0, end - 1) + 1
             parent, name = key[:cut], key[cut:end]
             if parent in self._sorted:
                 self._note_change(parent, name)
-            names = folders[parent] if self._own is None else self._own_folder(parent)
+            names = folders[parent] if own is None or parent in own else self._own_folder(parent)
             del names[name]
             if names:
                 return
@@ -221,9 +229,8 @@ class MemoryStorage:
             del self._sorted[folder]
 
     def _own_folder(self, folder: str) -> dict[str, None]:
-        """Return a folder's names to change: a copy of them from now on when a saved state shares them."""
-        own = self._own
-        if own is not None and folder not in own:
-            self._folders[folder] = self._folders[folder].copy()
-            own.add(folder)
-        return self._folders[folder]
+        """Return a copy of the names of a folder that a saved state shares, which are its names from now on."""
+        assert self._own is not None, "no saved state shares any"
+        self._own.add(folder)
+        names = self._folders[folder] = self._folders[folder].copy()
+        return names
