@@ -192,9 +192,9 @@ def test_what_a_device_keeps_changes_no_record(monkeypatch) -> None:
     usual, forgetful = (Vault.dev(seed=7) for _ in range(2))
     answer = forgetful.handle
 
-    def answer_afresh(request: Request) -> Response | Suspended:
+    def answer_afresh(request: Request, *instant: int) -> Response | Suspended:
         forgetful.core.caches.clear()
-        return answer(request)
+        return answer(request, *instant)
 
     monkeypatch.setattr(forgetful, "handle", answer_afresh)
     worlds = [(vault, dict[str, str]()) for vault in (usual, forgetful)]
