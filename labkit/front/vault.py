@@ -146,10 +146,12 @@ class Vault(VaultNode, Aiming, ShortForms):
                 aim = self.take_aim(method, path, headers or {})
                 if aim is not None:
                     return self._meet_in_process(aim, Request(method, path, headers or {}, json, remote_address))
-            if self.core.next_due_ns != 0:  # 0: nothing ever falls due
+            now_ns = self.core.now()
+            if scheduled_work.may_be_due(self.core, now_ns):
                 self.tick()
+                now_ns = self.core.now()
             self.resolved = None
-            outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)))
+            outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)), now_ns)
             while isinstance(outcome, Suspended):
                 outcome = self.resume(outcome, self._fetch(outcome.fetch))
             self.calls.add(method, path, json, self.resolved, outcome)

@@ -58,7 +58,7 @@ def check_body(value: Any, limit_bytes: int = 0) -> None:
 
 
 def _few_texts_bytes(value: dict[Any, Any], levels: int = 2) -> int:
-    """Return the weight of an object of few texts of ASCII, or of such objects, two levels deep; 0 for any other."""
+    """Return the weight of an object of few texts of ASCII, or of such objects and lists, two levels deep; else 0."""
     if len(value) > FEW_MEMBERS:
         return 0
     size = CONTAINER_BYTES
@@ -69,6 +69,12 @@ def _few_texts_bytes(value: dict[Any, Any], levels: int = 2) -> int:
             size += len(name) + len(member) + _MEMBER_BYTES
         elif type(member) is dict and levels > 1 and (inner := _few_texts_bytes(member, levels - 1)):
             size += len(name) + NAME_BYTES + inner
+        elif type(member) is list and len(member) <= FEW_MEMBERS:
+            size += len(name) + NAME_BYTES + CONTAINER_BYTES
+            for item in member:
+                if type(item) is not str or not item.isascii():
+                    return 0
+                size += len(item) + TEXT_BYTES
         else:
             return 0
     return size

@@ -55,8 +55,8 @@ class Form(NamedTuple):
 class Route:
     """One operation on one pattern: handler, fields, and who may call it.
 
-    ``exists(ctx, **captures)`` decides whether a write creates or updates; without it every write is an update.
-    ``flags`` are those of ``FLAGS``.
+    ``exists(ctx, **captures)`` finds what a write would update, None where it creates; without it every write is an
+    update.  ``flags`` are those of ``FLAGS``.
     """
 
     __slots__ = (
@@ -67,6 +67,7 @@ class Route:
         "fields",
         "flags",
         "handler",
+        "has_usual_envelope",
         "operation",
         "pattern",
         "record",
@@ -95,6 +96,7 @@ class Route:
             self.rest = {name: self.record._field_defaults[name] for name in self.record._fields[len(fields) :]}
         self.operation, self.pattern, self.handler, self.fields = operation, pattern, handler, fields
         self.flags, self.exists = frozenset(flags), exists
+        self.has_usual_envelope = "no_envelope" not in flags and "top_level_data" not in flags
         self.fetches_if: Handler | None = None
         self.by_name = {field.name: field for field in fields}
         unknown = set(re.findall(r"<(\w+)>", pattern)) - self.by_name.keys()

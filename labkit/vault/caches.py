@@ -54,6 +54,7 @@ class Caches:
 
     __slots__ = (
         "access_lists",
+        "apart",
         "by_mount",
         "callers",
         "clearances",
@@ -69,6 +70,7 @@ class Caches:
     def __init__(self) -> None:
         self.records = CachedRecords()
         self.by_mount: dict[str, tuple[str, CachedRecords]] = {}  # {uuid: prefix, where its records are (mount_caches)}
+        self.apart: dict[str, tuple[str, CachedRecords]] = {}  # those of them that are not among all others
         self.routes = Routes()
         self.access_lists: dict[tuple[str, ...], Any] = {}
         self.callers: dict[str, tuple[int, Any]] = {}  # {hash of a token: count of deciding writes, caller}
@@ -85,13 +87,15 @@ class Caches:
         for key, value in writes.items():
             if value is None:
                 common.pop(key, None)
-                for prefix, records in self.by_mount.values():
-                    if records is not common and key.startswith(prefix):
-                        records.pop(key, None)
+                if self.apart:
+                    for prefix, records in self.apart.values():
+                        if key.startswith(prefix):
+                            records.pop(key, None)
 
     def clear(self) -> None:
         """Drop every decoded record, memo, index and live generator."""
         self.leases, self.tokens, self.followed_keyring, self.keyring_as_of = None, None, None, -1
-        for cache in (self.records, self.by_mount, self.routes, self.access_lists, self.callers, self.clearances):
+        for cache in (self.records, self.by_mount, self.apart, self.routes, self.access_lists, self.callers):
             cache.clear()
+        self.clearances.clear()
         self.generators.clear()

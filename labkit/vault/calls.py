@@ -23,13 +23,13 @@ from labkit.vault.mounts import ResolvedRoute
 
 MAX_CALLS = 10_000
 MAX_LONG_BYTES = 4_194_304
-MAX_SHORT_CHARACTERS = 128  # of the path of a short call, and of its names
+MAX_SHORT_CHARACTERS = 128  # of the names of a short call
 MAX_SHORT_NAMES = 16
 MAX_REMEMBERED = 256
 
 _CALL_BYTES, _NAME_BYTES = 300, 50  # beside their characters
 
-# method, path or route, status, what may be a version, names, and the size of a long call (0 for a short one)
+# method, path or route, status, version, names, and the size of a long call (0 for a short one)
 _Row = tuple[str, "str | ResolvedRoute", int, Any, tuple[str, ...], int]
 
 
@@ -89,7 +89,7 @@ class Calls:
         """Add a request that was answered; ``resolved`` is None where it had no route."""
         names: tuple[str, ...] = ()
         long_bytes = 0
-        if resolved is None or resolved.query or len(path) + len(resolved.namespace.path) > MAX_SHORT_CHARACTERS:
+        if resolved is None or not resolved.is_short:
             method, path, names = _shortened(method, path, body, resolved)
             long_bytes = _size_bytes(path if resolved is None else resolved.namespace.path + path, names)
         elif body:
@@ -98,7 +98,11 @@ class Calls:
                 names = sent_names(body)
                 long_bytes = _size_bytes(path, names)
         rows = self._rows
-        rows.append((method, resolved or path, response.status, named_version(response.body), names, long_bytes))
+        if resolved is None:
+            rows.append((method, path, response.status, None, names, long_bytes))
+        else:
+            version = named_version(response.body) if resolved.names_version else None
+            rows.append((method, resolved, response.status, version, names, long_bytes))
         if long_bytes or len(rows) > MAX_CALLS:
             self._long_bytes += long_bytes
             while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:
@@ -123,11 +127,9 @@ def _described(method: str, path: str | ResolvedRoute, status: int, version: Any
     names = rest[0]
     if isinstance(path, str):
         return Call(method, path, status, None, "", names)
-    match, mount = path.match, path.mount
-    captured = match.captured if isinstance(match, Match) else {}
-    versioned = mount is not None and (mount.kind == "transit" or (mount.kind == "kv" and mount.version == "2"))
+    captured = path.match.captured if isinstance(path.match, Match) else {}
     key = str(captured.get("name") or captured.get("path") or "")
-    return Call(method, path.namespace.path + path.path, status, version if versioned else None, key, names)
+    return Call(method, path.namespace.path + path.path, status, version, key, names)
 
 
 def _shortened(method: Any, path: Any, body: Any, resolved: ResolvedRoute | None) -> tuple[Any, Any, tuple[str, ...]]:

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Body, Request
-from labkit.vault import mount_caches
+from labkit.vault.mount_caches import storage_of
 from labkit.vault.mounts import ROOT
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.seal_keys import SEALED, SealKeys
+from labkit.vault.storage.barrier import NONCE_BYTES
 from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
+    from labkit.service.routing import Route
     from labkit.vault.caller import Caller
     from labkit.vault.core import Core
     from labkit.vault.engine_context import EngineContext
@@ -77,7 +79,6 @@ class Context:
 
     __slots__ = (
         "_nonces",
-        "_storage",
         "after_commit",
         "answer_headers",
         "audit_reason",
@@ -86,11 +87,13 @@ class Context:
         "caller",
         "core",
         "devices",
+        "existing",
         "headers",
         "is_create",
         "is_quiet",
         "is_taped",
         "keys",
+        "mount_storage",
         "new_route",
         "now",
         "operation",
@@ -101,6 +104,7 @@ class Context:
         "request",
         "request_id",
         "resolved",
+        "route",
         "source",
         "use_spent",
         "warnings",
@@ -126,6 +130,7 @@ class Context:
         self.policy_prefix = ""  # what the caller's policies put in front of the path: it is below their namespace
         self.request_id = ""
         self.new_route: Any = None  # what its route is kept by, and tables, of one that was not kept (request_route)
+        self.existing: Any = None  # what the request's write updates, as its route found it
         self.is_create = False
         self.is_quiet = False  # whether it is known that no audit device and no managed key are there (clearances)
         self.audited: Any = None  # what its audit records say, once it has one
@@ -135,8 +140,9 @@ class Context:
         self.wrap_ttl_ns = 0
         self.caller: Caller | None = None
         self.resolved: ResolvedRoute | None = None
+        self.route: Route | None = None  # whose handler answers, once the caller may call it
         self._nonces = b""
-        self._storage: StorageView | None = None
+        self.mount_storage: StorageView | None = None  # what ``storage`` gave; it leads back here
 
     @property
     def mount(self) -> Mount:
@@ -148,14 +154,17 @@ class Context:
     @property
     def storage(self) -> StorageView:
         """The mount's own part of the store."""
-        if self._storage is None:
-            core, mount = self.core, self.mount
+        found, resolved = self.mount_storage, self.resolved
+        if found is None:
+            assert resolved is not None
+            core, mount = self.core, resolved.mount
+            assert mount is not None
             if self.is_taped:
-                self._storage = StorageView(self, mount.prefix)  # the tape holds values, not which cache they came from
+                found = StorageView(self, mount.prefix)  # the tape holds values, not which cache they came from
             else:
-                prefix, records = core.caches.by_mount.get(mount.uuid) or mount_caches.storage_of(core, mount)
-                self._storage = StorageView(self, prefix, records)
-        return self._storage
+                found = StorageView(self, *(core.caches.by_mount.get(mount.uuid) or storage_of(core, mount)))
+            self.mount_storage = found
+        return found
 
     @property
     def full_storage(self) -> StorageView:
@@ -234,7 +243,7 @@ class Context:
 
     def end(self) -> None:
         """Let go of the view of the mount's storage, which leads back here: no cycle is left to the collector."""
-        self._storage = None
+        self.mount_storage = None
 
     def is_past(self, when_ns: int) -> bool:
         """Whether an instant is over, by the time of day: something is decided by that."""
@@ -254,6 +263,25 @@ class Context:
         if due_ns:
             self.source.note_due(key, due_ns)
 
+    def put(self, key: str, value: bytes, due_ns: int = 0, label: bytes | None = None) -> bytes:
+        """Encrypt a value for its key and put it when the step commits, as ``write`` does; return what is stored.
+
+        ``label`` is what is stored in the clear with it.
+        """
+        barrier = self.keys.barrier
+        if barrier is None:
+            raise Unavailable(SEALED, code=NODE_SEALED)
+        nonces = self._nonces or self.source.entropy(NONCES_PER_DRAW * NONCE_BYTES)  # as nonce() does
+        self._nonces = nonces[NONCE_BYTES:]
+        if label is None:
+            stored = barrier.encrypt_under(nonces[:NONCE_BYTES], key, value)
+        else:
+            stored = barrier.encrypt_labelled(nonces[:NONCE_BYTES], key, value, label)
+        self.writes[key] = stored
+        if due_ns:
+            self.source.note_due(key, due_ns)
+        return stored
+
     def write_even_if_refused(self, key: str, stored: bytes | None) -> None:
         """Put stored bytes that stay even when the request is refused."""
         self.refused_writes = {**self.refused_writes, key: stored}
@@ -269,7 +297,7 @@ class Context:
         barrier = self.keys.barrier
         if barrier is None:
             raise Unavailable(SEALED, code=NODE_SEALED)
-        return barrier.encrypt(key, value, self.nonce)
+        return barrier.encrypt_under(self.nonce(), key, value)
 
     def decrypt(self, key: str, stored: bytes) -> bytes:
         """Decrypt a key's stored bytes; raise Unavailable while sealed."""
@@ -286,12 +314,11 @@ class Context:
         """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
         return self.source.draw_once(kind, count)
 
-    def nonce(self, count: int) -> bytes:
+    def nonce(self) -> bytes:
         """Draw the nonce of a write; a step draws several at once, because a draw costs as much as an encryption."""
-        if not self._nonces:
-            self._nonces = self.entropy(NONCES_PER_DRAW * count)
-        nonce, self._nonces = self._nonces[:count], self._nonces[count:]
-        return nonce
+        nonces = self._nonces or self.source.entropy(NONCES_PER_DRAW * NONCE_BYTES)
+        self._nonces = nonces[NONCE_BYTES:]
+        return nonces[:NONCE_BYTES]
 
     def warn(self, text: str) -> None:
         """Add a warning to the answer."""

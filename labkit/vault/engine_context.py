@@ -21,6 +21,7 @@ class EngineContext(Protocol):
     path: str
     body: Body
     now: int
+    existing: Any
     is_create: bool
     caller: Caller | None
     warnings: list[str]

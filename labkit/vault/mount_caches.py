@@ -32,7 +32,10 @@ class CacheCounts(NamedTuple):
 
 def storage_of(core: Core, mount: Mount) -> tuple[str, CachedRecords]:
     """Return where a mount's data is stored and where its decoded records are kept, and keep that choice (rule 1)."""
-    found = core.caches.by_mount[mount.uuid] = (mount.prefix, _chosen(core, mount))
+    caches = core.caches
+    found = caches.by_mount[mount.uuid] = (mount.prefix, _chosen(core, mount))
+    if found[1] is not caches.records:
+        caches.apart[mount.uuid] = found
     return found
 
 
@@ -58,6 +61,7 @@ def forget(core: Core, mount: Mount) -> None:
     for key in [key for key in records if key.startswith(mount.prefix)]:
         del records[key]
     core.caches.by_mount.pop(mount.uuid, None)
+    core.caches.apart.pop(mount.uuid, None)
 
 
 def cache_counts(core: Core) -> tuple[CacheCounts, ...]:

@@ -22,6 +22,9 @@ from labkit.vault.storage.storage_view import StepSource, StorageView
 MOUNTS = "core/mounts"
 MANAGED_KEYS = "core/managed-keys"
 
+MAX_SHORT_CHARACTERS = 128
+"""Of a short path, as it was sent, and its namespace's."""
+
 RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
 
 
@@ -194,6 +197,8 @@ class ResolvedRoute(NamedTuple):
 
     The path is the one within ``namespace``; ``locked`` is the path of the first locked namespace on the way.  It has
     nothing of the mount tables but its own mount: who keeps many routes, like ``calls``, keeps no table.
+    ``mount_type`` is what answers say of it, ``names_version`` whether they name the version of a key or secret, and
+    ``is_short`` whether what was asked for has no query and few characters (``calls``).
     """
 
     operation: str
@@ -204,6 +209,9 @@ class ResolvedRoute(NamedTuple):
     flags: frozenset[str] = frozenset()
     namespace: Namespace = ROOT
     locked: str = ""
+    mount_type: str = ""
+    names_version: bool = False
+    is_short: bool = False
 
     def __repr__(self) -> str:
         return f"ResolvedRoute({self.operation} {self.path})"  # never the query, which may carry a token

@@ -56,6 +56,14 @@ def next_due(core: Core) -> int | None:
     return core.next_due_ns or None
 
 
+def may_be_due(core: Core, now_ns: int) -> bool:
+    """Whether a tick may have something to do: False where that is known without a look at anything else."""
+    due_ns = core.next_due_ns
+    if due_ns is None:
+        return True
+    return due_ns != 0 and (now_ns >= due_ns or core.replica.rebuild is not None)
+
+
 def is_due(core: Core) -> bool:
     """Whether a tick has something to do, be it to find out what falls due when."""
     if core.due_times is None and core.next_due_ns is None:

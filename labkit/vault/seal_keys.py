@@ -82,11 +82,11 @@ class SealKeys:
             raise Unavailable(SEALED, code=NODE_SEALED)
         return self.barrier.encrypt(key, value, entropy)
 
-    def encrypt_labelled(self, key: str, value: bytes, label: bytes, entropy: Entropy) -> bytes:
+    def encrypt_labelled(self, nonce: bytes, key: str, value: bytes, label: bytes) -> bytes:
         """Encrypt a value with a label that is in the clear; raise Unavailable while sealed."""
         if self.barrier is None:
             raise Unavailable(SEALED, code=NODE_SEALED)
-        return self.barrier.encrypt_labelled(key, value, label, entropy)
+        return self.barrier.encrypt_labelled(nonce, key, value, label)
 
     def fingerprint(self) -> str:
         """Return a digest that stands for the root key: equal while it was not replaced; empty while sealed."""

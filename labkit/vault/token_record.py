@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.service.record import NamedTuple
+from labkit.service.record import NamedTuple, new
 from labkit.vault.identifiers import sha256
 from labkit.vault.storage.records import decode_record, encode_record
 
@@ -51,8 +51,7 @@ class Token(NamedTuple):
 
     def issued(self, accessor: str, created_ns: int, expires_ns: int) -> Token:
         """Return the record with what it has from its issue on; by names it took 3 % of a creation longer."""
-        members = (accessor, *self[1:8], created_ns, *self[9:13], expires_ns, *self[14:])
-        return Token(*members)
+        return new(Token, (accessor, *self[1:8], created_ns, *self[9:13], expires_ns, *self[14:]))
 
     @property
     def label(self) -> bytes:

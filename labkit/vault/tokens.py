@@ -20,7 +20,7 @@ from labkit.vault import quotas
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import base62
 from labkit.vault.mounts import ROOT, Namespace, namespace_at
-from labkit.vault.storage.barrier import BarrierError
+from labkit.vault.storage.barrier import NONCE_BYTES, BarrierError
 from labkit.vault.token_index import index_of
 from labkit.vault.token_record import (
     IDS,
@@ -182,9 +182,7 @@ def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
 
 def save(ctx: Context, digest: str, token: Token) -> None:
     """Store a new or changed record of a token."""
-    key = IDS + digest
-    stored = ctx.keys.encrypt_labelled(key, encode_token(token), token.label, ctx.nonce)
-    ctx.write(key, stored, token.expires_ns)
+    ctx.put(IDS + digest, encode_token(token), token.expires_ns, token.label)
 
 
 def admit(ctx: Context, token: Token, digest: str) -> None:
@@ -202,7 +200,7 @@ def use(ctx: Context, token: Token, digest: str) -> None:
     """Take one use off a token that counts them; it is stored even when the request is refused (rule 3)."""
     used = token._replace(uses=token.uses - 1 if token.uses > 1 else -1)
     key = IDS + digest
-    stored = ctx.keys.encrypt_labelled(key, encode_token(used), used.label, ctx.entropy)
+    stored = ctx.keys.encrypt_labelled(ctx.entropy(NONCE_BYTES), key, encode_token(used), used.label)
     ctx.write_even_if_refused(key, stored)
     ctx.use_spent = True
 
@@ -288,12 +286,13 @@ def _old_entries(ctx: Context, digest: str, token: Token) -> list[str]:
 
 def auth_block(text: str, token: Token, seconds: int) -> dict[str, Any]:
     """Build the envelope's ``auth`` block of a token that was created, renewed or logged in with."""
+    policies, meta = token.policies, token.meta
     return {
         "client_token": text,
         "accessor": token.accessor,
-        "policies": list(token.policies),
-        "token_policies": list(token.policies),
-        "metadata": None if token.meta is None else dict(token.meta),
+        "policies": [*policies],
+        "token_policies": [*policies],
+        "metadata": None if meta is None else dict(meta),
         "lease_duration": seconds,
         "renewable": token.renewable,
         "entity_id": token.entity_id,

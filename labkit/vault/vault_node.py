@@ -75,12 +75,17 @@ class VaultNode:
         """Whether the node holds no keys."""
         return self.core.keys.sealed
 
-    def handle(self, request: Request) -> Response | Suspended:
-        """Answer a request, or return it suspended with the fetch that it waits for."""
-        if self.environment.is_forked():
-            return to_response(self.forked())
+    def handle(self, request: Request, now_ns: int | None = None) -> Response | Suspended:
+        """Answer a request, or return it suspended with the fetch that it waits for.
+
+        ``now_ns``: the present instant, of whoever looked at it just now, and whether the process was forked.
+        """
         core = self.core
-        ctx = Context(core, request, core.now())
+        if now_ns is None:
+            if self.environment.is_forked():
+                return to_response(self.forked())
+            now_ns = core.now()
+        ctx = Context(core, request, now_ns)
         try:
             if core.storage.deciding_writes != core.caches.keyring_as_of:
                 reload_keyring(core)
@@ -110,7 +115,7 @@ class VaultNode:
             return request_walk.refuse(ctx, error)
         except StaleTerm:
             return request_walk.step_down(ctx)
-        ctx.end()
+        ctx.mount_storage = None  # as ``end`` does
         return response
 
     def _is_judged(self, ctx: Context) -> bool:

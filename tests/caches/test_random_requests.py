@@ -56,11 +56,11 @@ def test_an_answer_that_is_remembered_too_long_is_found(monkeypatch: pytest.Monk
     """A planted mistake: a refusal is remembered for a path and a token, whatever happens meanwhile."""
     handle = Vault.handle
 
-    def remembering(vault: Vault, request: Request) -> Any:
+    def remembering(vault: Vault, request: Request, *instant: int) -> Any:
         key = str((request.method, request.path, sorted(request.headers.items())))
         records: dict[str, Any] = vault.core.caches.records
         if key not in records:
-            answer = handle(vault, request)
+            answer = handle(vault, request, *instant)
             if not isinstance(answer, Response) or answer.status != 403:
                 return answer
             records[key] = (b"", answer)

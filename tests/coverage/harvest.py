@@ -83,9 +83,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[KEY] = harvest
     handle, resume = Vault.handle, Vault.resume
 
-    def handled(vault: Vault, request: Any) -> Response | Suspended:
+    def handled(vault: Vault, request: Any, *instant: int) -> Response | Suspended:
         vault.resolved = None
-        outcome = handle(vault, request)
+        outcome = handle(vault, request, *instant)
         harvest.note(vault.resolved, outcome)
         return outcome
 

@@ -616,9 +616,9 @@ def test_a_call_tells_the_route_that_answered_and_none_of_a_failure(service) -> 
 def test_what_is_asked_for_in_process_comes_from_the_loopback_address(service) -> None:
     seen, handle = list[Request](), service.handle
 
-    def noted(request: Request) -> Any:
+    def noted(request: Request, now_ns: int) -> Any:
         seen.append(request)
-        return handle(request)
+        return handle(request, now_ns)
 
     service.handle = noted
     service.request("GET", "/v1/sys/health")

@@ -18,6 +18,7 @@ from labkit.service.durations import (
     format_duration,
     format_instant,
     format_short,
+    format_stored,
     parse_duration,
     parse_instant,
 )
@@ -227,7 +228,7 @@ def test_the_short_form_is_read_as_the_same(seconds) -> None:
     ],
 )
 def test_an_instant_is_written_and_read(nanoseconds, text) -> None:
-    assert format_instant(nanoseconds) == text
+    assert format_instant(nanoseconds) == format_stored(nanoseconds) == text
     assert parse_instant(text) == nanoseconds
 
 

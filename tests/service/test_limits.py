@@ -25,6 +25,9 @@ def nested(levels):
     return value
 
 
+LISTED = {"policies": ["default", "é"], "ttl": "1h", "data": {"names": ["a", "b"], "none": []}}
+
+
 @given(JSON)
 def test_the_weight_is_what_the_judgement_counts(value):
     size = wire_size(value)
@@ -34,7 +37,9 @@ def test_the_weight_is_what_the_judgement_counts(value):
             check_body(value, size - 1)
 
 
-@pytest.mark.parametrize("body", [{"plaintext": "abc"}, {"a": "b", "c": "d"}, {"plaintext": "äbc"}, {"n": 1, "a": "b"}])
+@pytest.mark.parametrize(
+    "body", [{"plaintext": "abc"}, {"a": "b", "c": "d"}, {"plaintext": "äbc"}, {"n": 1, "a": "b"}, LISTED]
+)
 def test_a_short_body_is_judged_as_any_other(body):
     limit = wire_size(body)
     check_body(body, limit)

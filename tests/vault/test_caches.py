@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labkit.vault.caches import Caches, Clearances
+from labkit.vault.storage.storage_view import CachedRecords
 
 
 def test_sealing_drops_everything(service) -> None:
@@ -12,6 +13,7 @@ def test_sealing_drops_everything(service) -> None:
         service.get("auth/token/lookup-self", token=token)
     caches = service.core.caches
     caches.generators[1], caches.leases, caches.tokens = object(), object(), object()
+    caches.apart["uuid"] = caches.by_mount["uuid"] = ("logical/uuid/", CachedRecords())
     assert {name for name in Caches.__slots__ if getattr(caches, name) in ({}, None, -1)} == set()
 
     service.post("sys/seal")

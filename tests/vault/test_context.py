@@ -13,6 +13,7 @@ from labkit.vault.mounts import Mount, ResolvedRoute
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.seal_keys import SealKeys
+from labkit.vault.storage.barrier import NONCE_BYTES
 from labkit.vault.walk.suspension import Tape
 
 REQUEST = Request("GET", "")
@@ -97,11 +98,14 @@ def test_a_step_begins_with_no_writes(service):
 
 def test_no_two_writes_have_the_same_nonce(service):
     ctx = Context(service.core, REQUEST, 0)
-    nonces = [ctx.nonce(12) for _ in range(3 * NONCES_PER_DRAW)]
+    for key in ("node/a", "node/b"):
+        ctx.put(key, b"value")
+    nonces = [stored[5 : 5 + NONCE_BYTES] for stored in ctx.writes.values() if stored is not None]
+    nonces += [ctx.nonce() for _ in range(3 * NONCES_PER_DRAW)]
 
     assert len(set(nonces)) == len(nonces)
     assert {len(nonce) for nonce in nonces} == {12}
-    assert ctx.nonce(12) != Context(service.core, REQUEST, 0).nonce(12)
+    assert ctx.nonce() != Context(service.core, REQUEST, 0).nonce()
 
 
 def test_a_step_shows_the_mount_that_answers_and_its_part_of_the_store_only(service):
@@ -142,11 +146,11 @@ def test_a_nonce_is_drawn_again_after_a_fetch(service):
     draws = iter(range(9))
     service.core.entropy = lambda count: bytes([next(draws)]) * count
     ctx = Context(service.core, REQUEST, 0)
-    drawn = [ctx.nonce(2) for _ in range(NONCES_PER_DRAW + 1)]
+    drawn = [ctx.nonce() for _ in range(NONCES_PER_DRAW + 1)]
     ctx.begin(5)
 
-    assert drawn == [b"\0\0"] * NONCES_PER_DRAW + [b"\1\1"]
-    assert (ctx.nonce(2), ctx.now) == (b"\2\2", 5)
+    assert drawn == [bytes(NONCE_BYTES)] * NONCES_PER_DRAW + [b"\1" * NONCE_BYTES]
+    assert (ctx.nonce(), ctx.now) == (b"\2" * NONCE_BYTES, 5)
 
 
 def test_what_a_step_draws_once_is_on_its_tape_and_nothing_with_real_entropy(service):

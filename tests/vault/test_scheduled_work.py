@@ -8,6 +8,7 @@ import pytest
 
 from labkit.vault.core import Leadership
 from labkit.vault.due_times import RETRY_NS
+from labkit.vault.scheduled_work import may_be_due
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import IDS, decode_token, digest_of, encode_token
@@ -18,6 +19,18 @@ def test_the_earliest_of_all_is_next(service):
     assert service.next_due() == service.now() + 7_200 * 10**9
     service.post("auth/token/create", {"ttl": "1h", "policies": ["default"]})
     assert service.next_due() == service.now() + 3_600 * 10**9
+
+
+def test_what_is_known_not_to_be_due_is_not(service, clock):
+    core = service.core
+    assert may_be_due(core, service.now()), "nobody looked yet"
+    assert (service.tick(), may_be_due(core, service.now() + 10**18)) == (0, False)
+    service.post("auth/token/create", {"ttl": "1h", "policies": ["default"]})
+    service.tick()
+    for late_ns in (-1, 0):
+        assert may_be_due(core, service.now() + 3_600 * 10**9 + late_ns) == (late_ns == 0)
+    core.replica.journal.rebuild = object()
+    assert may_be_due(core, service.now()), "an index that is made again goes on"
 
 
 def test_nothing_is_due_on_a_standby_or_while_sealed(service):

@@ -34,10 +34,13 @@ class TtlLimits(NamedTuple):
     period_s: int = 0
 
 
-def mount_limits(mount: Mount, **further: int) -> TtlLimits:
+def mount_limits(
+    mount: Mount, ttl_s: int = 0, max_ttl_s: int = 0, explicit_max_ttl_s: int = 0, period_s: int = 0
+) -> TtlLimits:
     """Return what limits a token that comes from a mount: what the mount says, else the system, and further limits."""
     max_s = mount.max_lease_ttl_s or SYSTEM_TTL_S
-    return TtlLimits(min(mount.default_lease_ttl_s or SYSTEM_TTL_S, max_s), max_s, **further)
+    default_s = mount.default_lease_ttl_s or SYSTEM_TTL_S
+    return TtlLimits(default_s if default_s < max_s else max_s, max_s, ttl_s, max_ttl_s, explicit_max_ttl_s, period_s)
 
 
 def grant_s(limits: TtlLimits, asked_s: int, age_ns: int, warn: Callable[[str], None]) -> int:
@@ -45,18 +48,24 @@ def grant_s(limits: TtlLimits, asked_s: int, age_ns: int, warn: Callable[[str], 
 
     Raises BadRequest when its longest possible life is over already.
     """
-    max_ttl_s = min(filter(None, (limits.mount_max_s, limits.max_ttl_s, limits.explicit_max_ttl_s)))
-    if not limits.period_s:
-        granted_s = asked_s or limits.ttl_s or limits.mount_default_s
+    default_s, max_ttl_s, ttl_s, roles_max_s, explicit_s, period_s = limits
+    if roles_max_s and roles_max_s < max_ttl_s:
+        max_ttl_s = roles_max_s
+    if explicit_s and explicit_s < max_ttl_s:
+        max_ttl_s = explicit_s
+    if not period_s:
+        granted_s = asked_s or ttl_s or default_s
+        if not age_ns and granted_s <= max_ttl_s:
+            return granted_s
         return _cut(granted_s, max_ttl_s, age_ns, warn)
-    granted_s = limits.period_s
+    granted_s = period_s
     if granted_s > max_ttl_s:
         warn(
             f'period of "{format_short(granted_s)}" exceeded the effective max_ttl of "{format_short(max_ttl_s)}"; '
             "period value is capped accordingly"
         )
         granted_s = max_ttl_s
-    return _cut(granted_s, limits.explicit_max_ttl_s, age_ns, warn) if limits.explicit_max_ttl_s else granted_s
+    return _cut(granted_s, explicit_s, age_ns, warn) if explicit_s else granted_s
 
 
 def _cut(granted_s: int, max_ttl_s: int, age_ns: int, warn: Callable[[str], None]) -> int:

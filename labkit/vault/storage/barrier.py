@@ -26,7 +26,7 @@ KEYRING = "core/keyring"
 ROTATION = "core/rotation"
 """When the keyring is rotated by itself, where that was ever said."""
 
-KEY_BYTES = 32
+KEY_BYTES, NONCE_BYTES = 32, 12
 
 PLAIN, LABELLED = b"\x01", b"\x02"
 """The format bytes of values without and with a label."""
@@ -71,7 +71,7 @@ class KeyringTerm(NamedTuple):
 class Barrier:
     """A decrypted keyring: encrypts and decrypts stored values."""
 
-    __slots__ = ("_ciphers", "_head", "_newest", "_others", "encryptions", "keyring", "look_at")
+    __slots__ = ("_ciphers", "_head", "_labelled_head", "_newest", "_others", "encryptions", "keyring", "look_at")
 
     def __init__(self, keyring: tuple[KeyringTerm, ...], encryptions: int = 0, look_at: int = FIRST_LOOK) -> None:
         self.keyring, self.encryptions, self.look_at = keyring, encryptions, look_at
@@ -83,6 +83,7 @@ class Barrier:
                 self._others.append((head, self._ciphers[head]))
             self._ciphers[head] = AESGCM(item.key)
         self._head = keyring[-1].term.to_bytes(4, "big") + PLAIN
+        self._labelled_head = self._head[:4] + LABELLED
         self._newest = self._ciphers[self._head]
 
     def __repr__(self) -> str:
@@ -90,16 +91,18 @@ class Barrier:
 
     def encrypt(self, key: str, value: bytes, entropy: Entropy) -> bytes:
         """Encrypt a value for the storage key it is put under."""
+        return self.encrypt_under(entropy(NONCE_BYTES), key, value)
+
+    def encrypt_under(self, nonce: bytes, key: str, value: bytes) -> bytes:
+        """Encrypt a value for the storage key it is put under, under a nonce that was drawn for it only."""
         self.encryptions += 1
-        nonce = entropy(12)
         return self._head + nonce + self._newest.encrypt(nonce, value, key.encode())
 
-    def encrypt_labelled(self, key: str, value: bytes, label: bytes, entropy: Entropy) -> bytes:
-        """Encrypt a value with a label (rule 4)."""
+    def encrypt_labelled(self, nonce: bytes, key: str, value: bytes, label: bytes) -> bytes:
+        """Encrypt a value with a label (rule 4), under a nonce that was drawn for it only."""
         self.encryptions += 1
-        nonce = entropy(12)
         ciphertext = self._newest.encrypt(nonce, value, _bound(key, label))
-        return self._head[:4] + LABELLED + len(label).to_bytes(1, "big") + label + nonce + ciphertext
+        return b"%b%c%b%b%b" % (self._labelled_head, len(label), label, nonce, ciphertext)
 
     def decrypt(self, key: str, stored: bytes) -> bytes:
         """Decrypt what is stored under a key; raise BarrierError when it does not fit."""

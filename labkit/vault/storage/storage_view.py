@@ -84,8 +84,8 @@ class StepSource(Protocol):
     def list(self, prefix: str) -> Names:
         """Return the names directly under a prefix as the step sees them, sorted."""
 
-    def encrypt(self, key: str, value: bytes) -> bytes:
-        """Encrypt a value for its key."""
+    def put(self, key: str, value: bytes, due_ns: int = 0) -> bytes:
+        """Encrypt a value for its key and put it when the step commits, as ``write`` does; return what is stored."""
 
     def decrypt(self, key: str, stored: bytes) -> bytes:
         """Decrypt a key's stored bytes."""
@@ -134,9 +134,7 @@ class StorageView:
         ``due_ns`` is when something of it falls due, 0 for never.
         """
         full = self.prefix + key
-        step = self._step
-        stored = step.encrypt(full, value)
-        step.write(full, stored, due_ns)
+        stored = self._step.put(full, value, due_ns)
         if record is not None:
             self._records.keep(full, stored, record)
 

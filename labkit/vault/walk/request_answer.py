@@ -22,9 +22,6 @@ ENVELOPE: dict[str, Any] = {
 }
 """What stands around an answer's data: the members in their order."""
 
-OTHERWISE = frozenset(("no_envelope", "top_level_data"))
-"""Flags of routes that do not put their data into the usual envelope."""
-
 
 def drop_field_warnings(ctx: Context, warned: int) -> None:
     """Drop the fields' warnings when the handler answers nothing: they do not turn a 204 into an answer."""
@@ -34,9 +31,14 @@ def drop_field_warnings(ctx: Context, warned: int) -> None:
 
 def respond_with(ctx: Context, answer: Any) -> Response:
     """Make the Response of a handler's answer (a dict, a Reply, a Response, or nothing); a last use ends its token."""
+    assert ctx.route is not None
     assert ctx.resolved is not None
-    if type(answer) is dict and not ctx.wrap_ttl_ns and OTHERWISE.isdisjoint(ctx.resolved.flags):  # as most do
-        response = new(Response, (200, USUAL_HEADERS.copy(), envelope(ctx, answer), ""))
+    if type(answer) is dict and not ctx.wrap_ttl_ns and ctx.route.has_usual_envelope:  # as most do
+        body = ENVELOPE.copy()  # as in ``envelope``
+        body["request_id"], body["data"], body["mount_type"] = ctx.request_id, answer, ctx.resolved.mount_type
+        if ctx.warnings:
+            body["warnings"] = ctx.warnings
+        response = new(Response, (200, USUAL_HEADERS.copy(), body, ""))
     else:
         response = _response(ctx, answer)
     if ctx.answer_headers is not None:
@@ -50,6 +52,8 @@ def _response(ctx: Context, answer: Any) -> Response:
     assert ctx.resolved is not None
     if isinstance(answer, Response):
         return answer
+    if type(answer) is Reply and ctx.route is not None and ctx.route.has_usual_envelope and not ctx.wrap_ttl_ns:
+        return _replied(ctx, answer)
     flags = ctx.resolved.flags
     if answer is None and not ctx.warnings:
         return respond(204)
@@ -60,13 +64,19 @@ def _response(ctx: Context, answer: Any) -> Response:
         from labkit.vault import wrapping
 
         reply = Reply(wrap_info=wrapping.wrap_answer(ctx, {**envelope(ctx, reply.data), "auth": reply.auth}))
-    body = envelope(ctx, reply.data)
-    body["auth"], body["lease_duration"] = reply.auth, reply.lease_duration_s
-    if reply.wrap_info:
-        body["wrap_info"], body["request_id"] = reply.wrap_info, ""
-    if reply.data and "top_level_data" in flags:
-        body.update(reply.data)
-    return respond(reply.status, body)
+    response = _replied(ctx, reply)
+    if reply.data and "top_level_data" in flags and response.body is not None:
+        response.body.update(reply.data)
+    return response
+
+
+def _replied(ctx: Context, reply: Reply) -> Response:
+    data, status, auth, wrap_info, lease_duration_s = reply
+    body = envelope(ctx, data)
+    body["auth"], body["lease_duration"] = auth, lease_duration_s
+    if wrap_info:
+        body["wrap_info"], body["request_id"] = wrap_info, ""
+    return new(Response, (status, USUAL_HEADERS.copy(), body, ""))
 
 
 def envelope(ctx: Context, data: Any) -> dict[str, Any]:
@@ -75,6 +85,6 @@ def envelope(ctx: Context, data: Any) -> dict[str, Any]:
     body["request_id"], body["data"] = ctx.request_id, data
     if ctx.warnings:
         body["warnings"] = ctx.warnings
-    if ctx.resolved is not None and ctx.resolved.mount is not None:
-        body["mount_type"] = ctx.resolved.mount.kind
+    if ctx.resolved is not None:
+        body["mount_type"] = ctx.resolved.mount_type
     return body

@@ -21,6 +21,7 @@ from labkit.service.request_path import split_path
 from labkit.service.routing import Match
 from labkit.vault.context import Context
 from labkit.vault.mounts import (
+    MAX_SHORT_CHARACTERS,
     MOUNTS,
     ROOT,
     Mount,
@@ -188,7 +189,12 @@ def resolve(ctx: Context, stored: bytes | None) -> tuple[ResolvedRoute, Tables]:
         except ServiceError as error:
             match = error
     flags = match.route.flags if isinstance(match, Match) else frozenset()
-    resolved = ResolvedRoute(operation, path, query, mount, match, flags, place.namespace, place.locked)
+    kind = "" if mount is None else mount.kind
+    names_version = kind == "transit" or (kind == "kv" and mount is not None and mount.version == "2")
+    namespace = place.namespace
+    is_short = not query and len(ctx.request.path) + len(namespace.path) <= MAX_SHORT_CHARACTERS
+    said = kind, names_version, is_short
+    resolved = ResolvedRoute(operation, path, query, mount, match, flags, namespace, place.locked, *said)
     return resolved, tuple(place.tables)
 
 

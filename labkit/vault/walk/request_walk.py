@@ -220,10 +220,11 @@ def authorise(ctx: Context) -> dict[str, Any]:
     match = resolved.match
     arguments: dict[str, Any] | None = None
     if isinstance(match, Match):
-        exists = match.route.exists
-        if exists is not None:
+        route = ctx.route = match.route
+        if route.exists is not None:
             arguments = parse_fields(match, ctx.body, ctx.warn)
-            ctx.is_create = not exists(ctx, **match.captured)
+            existing = ctx.existing = route.exists(ctx, **match.captured)
+            ctx.is_create = not existing
     if caller is not None and not caller.acl.root:
         _check_policies(ctx, caller, resolved.flags)
     if arguments is not None:
@@ -248,9 +249,9 @@ def _check_policies(ctx: Context, caller: Caller, flags: frozenset[str]) -> None
 def audit_request(ctx: Context) -> None:
     """Write the request's audit record where devices are enabled."""
     if ctx.source.read(audit.DEVICES) is not None:
-        from labkit.vault.audit import recording
+        from labkit.vault.audit.recording import record_request  # by its name: out of the package is a frame more
 
-        recording.record_request(ctx)
+        record_request(ctx)
 
 
 def name_entry(ctx: Context, response: Response, entry_number: int) -> None:
@@ -265,9 +266,9 @@ def name_entry(ctx: Context, response: Response, entry_number: int) -> None:
 def audit_response(ctx: Context, response: Response) -> None:
     """Write the response's audit record to the devices that have the request's."""
     if ctx.devices:
-        from labkit.vault.audit import recording
+        from labkit.vault.audit.recording import record_response
 
-        recording.record_response(ctx, response)
+        record_response(ctx, response)
 
 
 def fetches(ctx: Context) -> bool:
@@ -289,9 +290,8 @@ def fetches_now(ctx: Context, arguments: dict[str, Any]) -> bool:
 
 def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     """Run the handler."""
-    assert ctx.resolved is not None
-    assert isinstance(ctx.resolved.match, Match)
-    route, warned = ctx.resolved.match.route, len(ctx.warnings)
+    route, warned = ctx.route, len(ctx.warnings)
+    assert route is not None
     record = route.record
     answer = route.handler(ctx, **arguments) if record is None else route.handler(ctx, new(record, arguments.values()))
     if answer is None:

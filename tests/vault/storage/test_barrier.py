@@ -42,7 +42,7 @@ def test_a_ciphertext_cannot_be_moved_or_altered():
 
 @given(st.text(min_size=1, max_size=20), st.binary(max_size=64), st.binary(max_size=255))
 def test_a_label_is_read_without_a_key_and_its_value_opens_in_its_place(key, value, label):
-    stored = Barrier(RING).encrypt_labelled(key, value, label, entropy)
+    stored = Barrier(RING).encrypt_labelled(entropy(12), key, value, label)
 
     assert label_of(stored) == label
     assert Barrier(RING).decrypt(key, stored) == value
@@ -51,7 +51,7 @@ def test_a_label_is_read_without_a_key_and_its_value_opens_in_its_place(key, val
 
 def test_a_labelled_value_cannot_be_moved_or_altered_or_get_another_label():
     barrier = Barrier(RING)
-    stored = barrier.encrypt_labelled("a", b"value", b"label", entropy)
+    stored = barrier.encrypt_labelled(entropy(12), "a", b"value", b"label")
 
     with pytest.raises(BarrierError, match="stored at b does not open"):
         barrier.decrypt("b", stored)
@@ -111,7 +111,7 @@ def test_two_keys_of_one_term_are_both_tried():
     both = Barrier((RING[1], RING[0], other))
     for written in (mine, theirs):
         assert both.decrypt("k", written.encrypt("k", b"v", entropy)) == b"v"
-        assert both.decrypt("k", written.encrypt_labelled("k", b"v", b"label", entropy)) == b"v"
+        assert both.decrypt("k", written.encrypt_labelled(entropy(12), "k", b"v", b"label")) == b"v"
     with pytest.raises(BarrierError):
         theirs.decrypt("k", both.encrypt("k", b"v", entropy)[:-1])
     with pytest.raises(BarrierError):
@@ -123,5 +123,5 @@ def test_encryptions_are_counted():
     barrier = Barrier(RING, 5)
     barrier.decrypt("k", barrier.encrypt("k", b"v", entropy))
     assert (barrier.encryptions, barrier.look_at) == (6, 1_000_000)
-    barrier.encrypt_labelled("k", b"v", b"label", entropy)
+    barrier.encrypt_labelled(entropy(12), "k", b"v", b"label")
     assert barrier.encryptions == 7

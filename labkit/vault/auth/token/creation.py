@@ -89,34 +89,39 @@ def create_for_role(ctx: Context, asked: TokenRequest) -> Reply:
 def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
     caller = ctx.caller
     assert caller is not None
-    if caller.token.kind == "batch":
+    own = caller.token
+    if own.kind == "batch":
         raise BadRequest("batch tokens cannot create more tokens")
-    if caller.token.uses > 0:
+    if own.uses > 0:
         raise BadRequest("restricted use token cannot generate child tokens")
     if asked.entity_alias:
         raise BadRequest("'entity_alias' needs an identity store, which this service does not have; leave it out")
     sudo = caller.acl.root or caller.acl.allows(SUDO, ctx.policy_path)
     kind = _kind(asked, role)
-    _check_text(ctx, asked.id, sudo)
-    policies = _policies(asked, role, _own_policies(ctx, caller), sudo)
+    if asked.id:
+        _check_text(ctx, asked.id, sudo)
+    policies = _policies(ctx, asked, role, sudo)
     if "root" in policies:
         _check_root(caller, kind)
     orphan = _is_orphan(ctx, asked, role, sudo)
     ttl_s, explicit_max_ttl_s, period_s, renewable = _life(ctx, asked, role, policies, sudo)
-    _check_limits(kind, explicit_max_ttl_s, uses := _uses(asked, role))
+    uses = _uses(asked, role)
+    if kind == "batch":
+        _check_batch(explicit_max_ttl_s, uses)
     token = Token(
         "",
         policies,
-        _made_at(ctx, role),
-        _shown_name(asked.display_name),
-        parent="" if orphan else caller.digest,
-        kind=kind,
-        meta=None if asked.meta is None else tuple(asked.meta.items()),
-        uses=uses,
-        ttl_s=ttl_s,
-        explicit_max_ttl_s=explicit_max_ttl_s,
-        period_s=0 if kind == "batch" else period_s,
-        renewable=renewable and kind == "service",
+        ctx.path if role is None else _made_at(ctx, role),
+        _shown_name(asked.display_name) if asked.display_name else "token",
+        "" if orphan else caller.digest,
+        kind,
+        None if asked.meta is None else tuple(asked.meta.items()),
+        uses,
+        0,
+        ttl_s,
+        explicit_max_ttl_s,
+        0 if kind == "batch" else period_s,
+        renewable and kind == "service",
         orphan=orphan,
         role=asked.role_name,
         bound_cidrs=role.token_bound_cidrs if role is not None else (),
@@ -147,16 +152,14 @@ def _kind(asked: TokenRequest, role: TokenRole | None) -> str:
     return kind
 
 
-def _check_limits(kind: str, explicit_max_ttl_s: int, uses: int) -> None:
+def _check_batch(explicit_max_ttl_s: int, uses: int) -> None:
     """Raise BadRequest for a limit, also of a role, that a batch token cannot keep, as it is not stored."""
     for field, value in (("explicit_max_ttl", explicit_max_ttl_s), ("num_uses", uses)):
-        if value and kind == "batch":
+        if value:
             raise BadRequest(f'batch tokens cannot have "{field}" set')
 
 
-def _check_text(ctx: Context, text: str | None, sudo: bool) -> None:
-    if not text:
-        return
+def _check_text(ctx: Context, text: str, sudo: bool) -> None:
     if not sudo:
         raise BadRequest("root or sudo privileges required to specify token id")
     if ctx.namespace.path:
@@ -180,21 +183,22 @@ def _own_policies(ctx: Context, caller: Caller) -> tuple[str, ...]:
     return own if caller.namespace.path == ctx.namespace.path or own == ("root",) else ("default",)
 
 
-def _policies(asked: TokenRequest, role: TokenRole | None, own: tuple[str, ...], sudo: bool) -> tuple[str, ...]:
+def _policies(ctx: Context, asked: TokenRequest, role: TokenRole | None, sudo: bool) -> tuple[str, ...]:
     """Decide on the token's policies (rules 2 and 3)."""
+    assert ctx.caller is not None
     wanted = asked.policies
     if role is not None and role.limits_policies:
-        chosen = _role_policies(asked, role, own)
-    elif not wanted:
-        chosen = own
-    elif sudo:
+        chosen = _role_policies(asked, role, _own_policies(ctx, ctx.caller))
+    elif wanted and sudo:
         chosen = cleaned(wanted, default=not asked.no_default_policy)
     else:
-        chosen = cleaned(wanted)
-        if not set(chosen) <= set(own):
-            raise BadRequest("child policies must be subset of parent")
-        if not asked.no_default_policy and "default" in own:
-            chosen = cleaned(chosen, default=True)
+        chosen = own = _own_policies(ctx, ctx.caller)
+        if wanted:
+            chosen = cleaned(wanted)
+            if not set(chosen) <= set(own):
+                raise BadRequest("child policies must be subset of parent")
+            if not asked.no_default_policy and "default" in own:
+                chosen = cleaned(chosen, default=True)
     for name in chosen:
         if not_assignable(name):
             raise BadRequest(f'cannot assign policy "{name}"')
@@ -242,17 +246,19 @@ def _is_orphan(ctx: Context, asked: TokenRequest, role: TokenRole | None, sudo: 
     return ctx.path.endswith("/create-orphan")
 
 
-def _made_at(ctx: Context, role: TokenRole | None) -> str:
-    return f"{ctx.path}/{role.path_suffix}" if role is not None and role.path_suffix else ctx.path
+def _made_at(ctx: Context, role: TokenRole) -> str:
+    return f"{ctx.path}/{role.path_suffix}" if role.path_suffix else ctx.path
 
 
-def _shown_name(name: str | None) -> str:
-    return _NOT_IN_A_NAME.sub("-", f"token-{name}").removesuffix("-") if name else "token"
+def _shown_name(name: str) -> str:
+    return _NOT_IN_A_NAME.sub("-", f"token-{name}").removesuffix("-")
 
 
 def _uses(asked: TokenRequest, role: TokenRole | None) -> int:
     uses = asked.num_uses or 0
-    bound = role.token_num_uses if role is not None else 0
+    if role is None:
+        return uses
+    bound = role.token_num_uses
     return min(uses, bound) if uses and bound else uses or bound
 
 
@@ -260,10 +266,10 @@ def _life(
     ctx: Context, asked: TokenRequest, role: TokenRole | None, policies: tuple[str, ...], sudo: bool
 ) -> tuple[int, int, int, bool]:
     """Return life, explicit maximum and period in seconds, and whether the token can be renewed (rule 4)."""
-    period_s = asked_seconds(asked.period, "period")
+    period_s = 0 if asked.period is None else asked_seconds(asked.period, "period")
     if period_s and not sudo:
         raise BadRequest("root or sudo privileges required to create periodic token")
-    explicit_s = asked_seconds(asked.explicit_max_ttl, "explicit_max_ttl")
+    explicit_s = 0 if asked.explicit_max_ttl is None else asked_seconds(asked.explicit_max_ttl, "explicit_max_ttl")
     ttl_s = asked_seconds(asked.ttl or asked.lease, "ttl")
     renewable = asked.renewable is not False
     if role is not None:
@@ -271,7 +277,7 @@ def _life(
         explicit_s = _lesser(ctx, "Explicit max TTL", explicit_s, role.token_explicit_max_ttl)
         renewable = renewable and role.renewable
     if period_s or ttl_s or policies != ("root",):
-        limits = mount_limits(ctx.mount, ttl_s=ttl_s, explicit_max_ttl_s=explicit_s, period_s=period_s)
+        limits = mount_limits(ctx.mount, ttl_s, 0, explicit_s, period_s)
         ttl_s = grant_s(limits, 0, 0, ctx.warn)
     ttl_s = ttl_s or explicit_s
     if ttl_s:

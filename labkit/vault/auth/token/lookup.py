@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import SECOND_NS, format_instant
+from labkit.service.durations import SECOND_NS, format_stored
 from labkit.service.errors import Forbidden
 from labkit.service.routing import Route
 from labkit.vault import tokens
@@ -55,11 +55,11 @@ def describe(ctx: Context, token: Token, text: str) -> dict[str, Any]:
         "type": token.kind,
     }
     if token.expires_ns:
-        data["expire_time"] = format_instant(token.expires_ns)
-        data["issue_time"] = format_instant(token.created_ns)
+        data["expire_time"] = format_stored(token.expires_ns)
+        data["issue_time"] = format_stored(token.created_ns)
         data["renewable"] = token.renewable
     if token.renewed_ns:
-        data["last_renewal"] = format_instant(token.renewed_ns)
+        data["last_renewal"] = format_stored(token.renewed_ns)
         data["last_renewal_time"] = token.renewed_ns // SECOND_NS
     if token.role and not token.entity_id:
         data["role"] = token.role

@@ -13,8 +13,8 @@ from labkit.vault.engines.kv.store import (
     append,
     describe,
     encode_data,
+    find_existing,
     find_version,
-    key_exists,
     read_config,
     read_data,
     read_key,
@@ -46,9 +46,10 @@ def write_secret(
     if "data" not in ctx.body:
         raise BadRequest(NO_DATA)
     storage = ctx.storage
-    key = read_key(storage, path) or Key(ctx.now, ctx.now)
+    key = ctx.existing or Key(ctx.now, ctx.now)
     config = read_config(storage)
-    check_cas(options, required=key.cas_required or config.cas_required, current=key.current)
+    if options or key.cas_required or config.cas_required:
+        check_cas(options, required=key.cas_required or config.cas_required, current=key.current)
     return append(storage, path, key, config, encode_data(data), ctx.now)
 
 
@@ -89,7 +90,7 @@ def delete_secret(ctx: EngineContext, path: str) -> None:
 
 ROUTES = (
     Route("read", "data/<path>", read_secret, (PATH, VERSION)),
-    Route("write", "data/<path>", write_secret, (PATH, DATA, OPTIONS), exists=key_exists),
+    Route("write", "data/<path>", write_secret, (PATH, DATA, OPTIONS), exists=find_existing),
     Route("patch", "data/<path>", patch_secret, (PATH, DATA, OPTIONS)),
     Route("delete", "data/<path>", delete_secret, (PATH,)),
 )

@@ -21,8 +21,8 @@ from labkit.vault.engines.kv.parameters import (
 )
 from labkit.vault.engines.kv.store import (
     KEYS,
+    find_existing,
     instant_or_empty,
-    key_exists,
     read_config,
     read_key,
     read_version,
@@ -92,7 +92,7 @@ def write_metadata(
         settings["custom_metadata"] = custom.replace(custom_metadata)
     if settings:
         storage = ctx.storage
-        _store(ctx, storage, path, read_key(storage, path) or Key(ctx.now, ctx.now), settings)
+        _store(ctx, storage, path, ctx.existing or Key(ctx.now, ctx.now), settings)
 
 
 def patch_metadata(
@@ -134,7 +134,7 @@ _SETTINGS = (PATH, LIMIT, CAS_REQUIRED, DELETE_AFTER, CUSTOM_METADATA)
 ROUTES = (
     Route("list", "metadata/<path>", list_secrets, (FOLDER,)),
     Route("read", "metadata/<path>", read_metadata, (CLEANED_PATH,)),
-    Route("write", "metadata/<path>", write_metadata, _SETTINGS, exists=key_exists),
+    Route("write", "metadata/<path>", write_metadata, _SETTINGS, exists=find_existing),
     Route("patch", "metadata/<path>", patch_metadata, _SETTINGS),
     Route("delete", "metadata/<path>", delete_metadata, (CLEANED_PATH,)),
 )

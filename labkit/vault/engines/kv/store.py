@@ -10,12 +10,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import format_instant
+from labkit.service.durations import format_instant, format_stored
 from labkit.service.errors import BadRequest, Internal, NotFound, one_error
-from labkit.vault.engines.kv.versions import Config, Key, Version, add_version
-from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.engines.kv.versions import Config, Key, Version, add_version, text_of
+from labkit.vault.storage.records import decode_record, encode_record, to_json
 
 if TYPE_CHECKING:
     from labkit.vault.engine_context import EngineContext
@@ -26,6 +27,8 @@ KEYS = "keys/"
 VERSIONS = "versions/"
 VALUES = "values/"  # of version 1 of the engine
 DATA = ".data"
+
+STORED_FIELDS = len(Key._fields) - 1
 
 UNSET = Config()
 
@@ -51,22 +54,31 @@ def read_key(storage: StorageView, path: str) -> Key | None:
 
 def _decode_key(stored: bytes) -> Key:
     values = decode_record(stored)
-    if len(values) < len(Key._fields):
+    if len(values) < STORED_FIELDS:
         values.append(())  # an earlier release kept no facts there
     *_, custom_metadata, recent = values
     values[-2] = tuple(map(tuple, custom_metadata))
     values[-1] = tuple([tuple(facts) if type(facts) is list else facts for facts in recent])
+    values.append(text_of(values[-1]))
     return Key(*values)
+
+
+def encode_key(key: Key) -> bytes:
+    """Write a key's record: JSON, as ``encode_record`` would write all of its fields but the last."""
+    created_ns, updated_ns, current, oldest, limit, cas_required, delete_after_s, custom_metadata, recent, text = key
+    required, metadata = "true" if cas_required else "false", to_json(custom_metadata) if custom_metadata else "[]"
+    settings = f"{limit},{required},{delete_after_s},{metadata}"
+    return f"[{created_ns},{updated_ns},{current},{oldest},{settings},[{text or text_of(recent)}]]".encode()
 
 
 def write_key(storage: StorageView, path: str, key: Key) -> None:
     """Store a key's record."""
-    storage.put(KEYS + path, encode_record(key), key)
+    storage.put(KEYS + path, encode_key(key), key)
 
 
-def key_exists(ctx: EngineContext, path: str) -> bool:
-    """Whether a write updates: there is a record of the key, in whatever state its versions are."""
-    return read_key(ctx.storage, path) is not None
+def find_existing(ctx: EngineContext, path: str) -> Key | None:
+    """Return the record of a key that a write updates, in whatever state its versions are."""
+    return read_key(ctx.storage, path)
 
 
 def read_version(storage: StorageView, path: str, key: Key, number: int) -> Version | None:
@@ -134,17 +146,19 @@ def encode_data(data: Any) -> bytes:
 def append(storage: StorageView, path: str, key: Key, config: Config, data: bytes, now_ns: int) -> dict[str, Any]:
     """Store a new version of a key, prune those beyond the limit, and return the new one as answers show it."""
     grown, version, pruned = add_version(key, config, now_ns)
-    folder, first_recent = f"{VERSIONS}{path}/", key.first_recent
-    for number in pruned:
-        if number < first_recent:
-            storage.delete(f"{folder}{number}")
-        storage.delete(f"{folder}{number}{DATA}")
-    leaving = key.recent_version(first_recent) if grown.oldest <= first_recent < grown.first_recent else None
-    if leaving is not None:
-        _write_apart(storage, path, first_recent, leaving)
-    storage.put(f"{folder}{grown.current}{DATA}", data)
+    folder, number = f"{VERSIONS}{path}/", grown.current
+    first_recent = number - len(key.recent)
+    for gone in pruned:
+        if gone < first_recent:
+            storage.delete(f"{folder}{gone}")
+        storage.delete(f"{folder}{gone}{DATA}")
+    if grown.oldest <= first_recent <= number - len(grown.recent):
+        leaving = key.recent_version(first_recent)
+        if leaving is not None:
+            _write_apart(storage, path, first_recent, leaving)
+    storage.put(f"{folder}{number}{DATA}", data)
     write_key(storage, path, grown)
-    return describe(grown, grown.current, version)
+    return describe(grown, number, version, format_instant)
 
 
 def remove(storage: StorageView, path: str) -> None:
@@ -156,13 +170,15 @@ def remove(storage: StorageView, path: str) -> None:
     storage.delete(KEYS + path)
 
 
-def describe(key: Key, number: int, version: Version) -> dict[str, Any]:
+def describe(key: Key, number: int, version: Version, shown: Callable[[int], str] = format_stored) -> dict[str, Any]:
     """Return a version's facts as answers show them; the custom metadata is the key's."""
+    created_ns, deletion_ns, destroyed = version
+    custom_metadata = key.custom_metadata
     return {
-        "created_time": format_instant(version.created_ns),
-        "custom_metadata": dict(key.custom_metadata) if key.custom_metadata else None,
-        "deletion_time": instant_or_empty(version.deletion_ns),
-        "destroyed": version.destroyed,
+        "created_time": shown(created_ns),
+        "custom_metadata": dict(custom_metadata) if custom_metadata else None,
+        "deletion_time": "" if deletion_ns is None else shown(deletion_ns),
+        "destroyed": destroyed,
         "version": number,
     }
 

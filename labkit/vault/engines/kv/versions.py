@@ -24,7 +24,8 @@ from typing import Any
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.fields import to_integer
-from labkit.service.record import NamedTuple
+from labkit.service.record import NamedTuple, new
+from labkit.vault.storage.records import to_json
 
 DEFAULT_LIMIT = MAX_RECENT = 10
 NOTHING = range(0)
@@ -69,7 +70,11 @@ It takes half the time of a record that is encoded as a whole, at each write of 
 
 
 class Key(NamedTuple):
-    """What is kept of a secret beside the data of its versions; ``recent``: facts of the newest ones, oldest first."""
+    """What is kept of a secret beside the data of its versions; ``recent``: facts of the newest ones, oldest first.
+
+    ``recent_text`` is ``recent`` as it is stored, without its brackets, or empty where nobody wrote it yet: a write
+    puts one instant behind the others, which takes a quarter of the time of writing ten again (5 % of a write).
+    """
 
     created_ns: int
     updated_ns: int
@@ -80,6 +85,7 @@ class Key(NamedTuple):
     delete_after_s: int = 0
     custom_metadata: tuple[tuple[str, str], ...] = ()
     recent: tuple[Facts, ...] = ()
+    recent_text: str = ""
 
     @property
     def numbers(self) -> range:
@@ -102,13 +108,19 @@ class Key(NamedTuple):
     def with_version(self, number: int, version: Version) -> Key:
         """Return the record with other facts of a version that it has."""
         place = number - self.first_recent
-        return self._replace(recent=(*self.recent[:place], facts_of(version), *self.recent[place + 1 :]))
+        recent = (*self.recent[:place], facts_of(version), *self.recent[place + 1 :])
+        return self._replace(recent=recent, recent_text=text_of(recent))
 
 
 def facts_of(version: Version) -> Facts:
     """Return a version's facts as its key's record has them."""
     created_ns, deletion_ns, destroyed = version
     return created_ns if deletion_ns is None and not destroyed else (created_ns, deletion_ns, destroyed)
+
+
+def text_of(recent: tuple[Facts, ...]) -> str:
+    """Return facts as the key's record has them, without brackets around them."""
+    return to_json(recent)[1:-1]
 
 
 def state_of(version: Version, now_ns: int) -> str:
@@ -142,17 +154,27 @@ def after(event: str, version: Version, now_ns: int, lifetime_s: int = 0) -> Ver
 
 def add_version(key: Key, config: Config, now_ns: int) -> tuple[Key, Version, range]:
     """Return the key with one version more, the facts of that version, and the numbers that are pruned for it."""
-    current, oldest, pruned = key.current + 1, key.oldest, NOTHING
-    last_pruned = current - (key.max_versions or config.max_versions or DEFAULT_LIMIT)
+    created_ns, _, last, oldest, limit, cas_required, delete_after_s, custom_metadata, recent, text = key
+    current, pruned = last + 1, NOTHING
+    last_pruned = current - (limit or config.max_versions or DEFAULT_LIMIT)
     if last_pruned >= oldest:
         pruned = range(oldest or 1, last_pruned + 1)
         oldest = last_pruned + 1
-    version = Version(now_ns, deletion_time(now_ns, lifetime_s(config, key)))
-    recent, stay = key.recent, min(current - oldest, MAX_RECENT - 1)
-    if len(recent) > stay:
-        recent = recent[-stay:] if stay else ()
-    recent += (facts_of(version),)
-    return Key(key.created_ns, now_ns, current, oldest, *key[4:-1], recent), version, pruned
+    lives_s = lifetime_s(config, key) if delete_after_s or config.delete_after_s else 0
+    version = new(Version, (now_ns, deletion_time(now_ns, lives_s) if lives_s else None, False))
+    text = text or text_of(recent)
+    leaving = len(recent) - (MAX_RECENT - 1 if current - oldest >= MAX_RECENT else current - oldest)
+    if leaving > 0:
+        is_instant, recent = leaving == 1 and type(recent[0]) is int, recent[leaving:]
+        text = text[text.find(",") + 1 :] if is_instant and recent else text_of(recent)
+    if lives_s:
+        recent = (*recent, facts_of(version))
+        text = text_of(recent)
+    else:
+        recent = (*recent, now_ns)
+        text = f"{text},{now_ns}" if text else str(now_ns)
+    settings = (limit, cas_required, delete_after_s, custom_metadata)
+    return new(Key, (created_ns, now_ns, current, oldest, *settings, recent, text)), version, pruned
 
 
 def lifetime_s(config: Config, key: Key) -> int:

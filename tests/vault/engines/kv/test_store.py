@@ -12,7 +12,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.kv import store
-from labkit.vault.engines.kv.versions import MAX_RECENT, Config, Key, Version
+from labkit.vault.engines.kv.versions import MAX_RECENT, Config, Key, Version, add_version, text_of
 from labkit.vault.mounts import ResolvedRoute, read_table
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
@@ -102,7 +102,7 @@ def test_ten_thousand_versions_are_read_as_fast_as_one_and_pruned_to_few(service
 
 def test_records_come_back_as_they_were_put(storage: StorageView) -> None:
     recent = (NOW, (NOW, NOW + 5, True), (NOW, None, True), NOW + 9)
-    key = Key(NOW, NOW + 1, 12, 3, 10, True, 60, (("a", "1"), ("ü", "2")), recent)
+    key = Key(NOW, NOW + 1, 12, 3, 10, True, 60, (("a", "1"), ("ü", "2")), recent, text_of(recent))
     version = Version(NOW, NOW + 5, True)
     config = Config(7, True, -1)
     store.write_key(storage, "a", key)
@@ -126,6 +126,32 @@ def test_records_come_back_as_they_were_put(storage: StorageView) -> None:
     }
 
 
+INSTANTS = st.integers(0, 2**63)
+FACTS = st.one_of(INSTANTS, st.tuples(INSTANTS, st.none() | INSTANTS, st.booleans()))
+METADATA = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=2).map(tuple)
+NUMBERS = st.integers(0, 20)
+KEYS = st.builds(Key, INSTANTS, INSTANTS, NUMBERS, NUMBERS, NUMBERS, st.booleans(), st.integers(-1, 9), METADATA)
+
+
+@given(KEYS, st.lists(FACTS, max_size=MAX_RECENT).map(tuple), st.booleans())
+def test_a_key_is_written_as_the_record_of_all_that_is_stored_of_it(key: Key, recent: Any, is_known: bool) -> None:
+    full = key._replace(recent=recent, recent_text=text_of(recent) if is_known else "")
+
+    assert store.encode_key(full) == encode_record(full[:-1])
+    assert store._decode_key(store.encode_key(full)) == full._replace(recent_text=text_of(recent))
+
+
+@given(KEYS, st.lists(FACTS, max_size=MAX_RECENT).map(tuple), st.lists(st.integers(-1, 5), max_size=15), st.booleans())
+def test_the_text_of_a_key_is_that_of_its_facts_after_any_writes(
+    key: Key, recent: Any, lifetimes_s: list[int], is_known: bool
+) -> None:
+    grown = key._replace(recent=recent, recent_text=text_of(recent) if is_known else "")
+    for number, lifetime_s in enumerate(lifetimes_s):
+        grown, version, _ = add_version(grown, Config(delete_after_s=lifetime_s), NOW + number)
+        assert grown.recent_text == text_of(grown.recent)
+        assert grown.recent_version(grown.current) == version
+
+
 def as_an_earlier_release_kept_it(service: Any, context: Context, storage: StorageView, path: str) -> None:
     """Put the facts of all of a secret's versions apart, as they were before the key's record had any."""
     key = store.read_key(storage, path)
@@ -133,7 +159,7 @@ def as_an_earlier_release_kept_it(service: Any, context: Context, storage: Stora
     for number in key.numbers:
         version = store.read_version(storage, path, key, number)
         storage.put(f"versions/{path}/{number}", encode_record(version), version)
-    storage.put(f"keys/{path}", encode_record(key[:-1]))
+    storage.put(f"keys/{path}", encode_record(key[:-2]))
     service.core.commit(context.writes)
     context.writes.clear()
 
@@ -255,6 +281,6 @@ def test_what_is_kept_decoded_is_what_the_bytes_say(service: Any) -> None:
 
 def test_a_key_is_there_once_it_has_a_record(context: Context, storage: StorageView) -> None:
     context.resolved = ResolvedRoute("write", "", {}, read_table(context.full_storage).at("secret/"), BadRequest(""))
-    assert store.key_exists(context, "a") is False
+    assert store.find_existing(context, "a") is None
     store.write_key(storage, "a", Key(NOW, NOW))
-    assert store.key_exists(context, "a") is True
+    assert store.find_existing(context, "a") == Key(NOW, NOW)

@@ -46,7 +46,7 @@ def write(key: Key, config: Config, times: int) -> tuple[Key, list[int], list[in
 
 def test_what_is_not_set_limits_nothing_and_requires_nothing() -> None:
     assert Config() == (0, False, 0)
-    assert Key(1, 2) == (1, 2, 0, 0, 0, False, 0, (), ())
+    assert Key(1, 2) == (1, 2, 0, 0, 0, False, 0, (), (), "")
     assert Version(1) == (1, None, False)
 
 

@@ -71,48 +71,53 @@ class EncryptRequest(NamedTuple):
         return "EncryptRequest()"  # the plaintext is a secret
 
 
-def key_exists(ctx: EngineContext, name: str) -> bool:
-    """Whether the key of an encrypt request exists; without it the request would create one."""
-    return read_keyring(ctx.storage, name) is not None
+def find_existing(ctx: EngineContext, name: str) -> Keyring | None:
+    """Return the keyring of an encrypt request, or None; without it the request would create one."""
+    return read_keyring(ctx.storage, name)
 
 
 def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
     """Encrypt one plaintext, or each item of a batch.  With an external key it fetches."""
     if ctx.is_taped:
         return external_ciphertexts.encrypt(ctx, asked)
-    if asked.type is not None:
-        _check_type(asked.type)
-    storage = ctx.storage
-    if asked.batch_input is not None:
-        items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
-        batch.check_contexts(items)
-        keyring = read_keyring(storage, asked.name)
-        used = keyring or _new_keyring(ctx, items, asked.type, asked.convergent_encryption)
-        results, failures = _encrypt_items(ctx, used, items)
-        _warn_of_shared_nonces(ctx, used, items)
-        if keyring is None and failures < len(items):
-            write_keyring(storage, asked.name, used)
-        _count_nonces(ctx, asked.name, used, results)
-        return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
-    if asked.plaintext is None:
+    name, plaintext, associated_data, context, key_version, nonce, _, batch_input, _, wanted, convergent = asked
+    if wanted is not None:
+        _check_type(wanted)
+    keyring: Keyring | None = ctx.existing
+    if batch_input is not None:
+        return _encrypt_batch(ctx, asked, keyring)
+    if plaintext is None:
         raise BadRequest(MISSING_PLAINTEXT)
-    item = {
-        "context": asked.context,
-        "nonce": asked.nonce,
-        "associated_data": asked.associated_data,
-        "key_version": asked.key_version,
-    }
-    keyring = read_keyring(storage, asked.name)
-    used = keyring or _new_keyring(ctx, [item], asked.type, asked.convergent_encryption)
+    if keyring is not None and not (context or nonce or associated_data):
+        keyed = keyring.encryptors.get(key_version)
+        if keyed is not None and keyed.cipher is not None:  # as most: 5 % less than by way of an item
+            random_nonce = ctx.entropy(NONCE_BYTES)
+            encrypted = keyed.cipher.encrypt(random_nonce, from_base64(plaintext), None)
+            nonces.count_used(ctx, name, keyring, keyed.version)
+            return {"ciphertext": keyed.head + to_base64(random_nonce + encrypted), "key_version": keyed.version}
+    item = {"context": context, "nonce": nonce, "associated_data": associated_data, "key_version": key_version}
+    used = keyring or _new_keyring(ctx, [item], wanted, convergent)
     random_nonce = b"" if used.convergent_encryption else ctx.entropy(NONCE_BYTES)
-    ciphertext, version = ciphertexts.encrypt(used, from_base64(asked.plaintext), item, random_nonce)
+    ciphertext, version = ciphertexts.encrypt(used, from_base64(plaintext), item, random_nonce)
     if keyring is None:
-        write_keyring(storage, asked.name, used)
+        write_keyring(ctx.storage, name, used)
     if not used.convergent_encryption:
-        nonces.count_used(ctx, asked.name, used, version)
+        nonces.count_used(ctx, name, used, version)
     else:
         _warn_of_shared_nonces(ctx, used, [item])
     return {"ciphertext": ciphertext, "key_version": version}
+
+
+def _encrypt_batch(ctx: EngineContext, asked: EncryptRequest, keyring: Keyring | None) -> Any:
+    items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
+    batch.check_contexts(items)
+    used = keyring or _new_keyring(ctx, items, asked.type, asked.convergent_encryption)
+    results, failures = _encrypt_items(ctx, used, items)
+    _warn_of_shared_nonces(ctx, used, items)
+    if keyring is None and failures < len(items):
+        write_keyring(ctx.storage, asked.name, used)
+    _count_nonces(ctx, asked.name, used, results)
+    return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
 
 
 def _count_nonces(ctx: EngineContext, name: str, keyring: Keyring, results: list[batch.Result]) -> None:
@@ -214,6 +219,6 @@ ROUTES = (
                 CONVERGENT,
             ),
         ),
-        exists=key_exists,
+        exists=find_existing,
     ).fetching_if(external_keys.fetches),
 )
