@@ -18,7 +18,7 @@ from labkit.vault.auth.cloud.role_record import CloudRole
 from labkit.vault.auth.cloud.settings import CloudSettings
 
 MAX_LIFETIME_NS = 26 * 3_600 * SECOND_NS
-OF_USERS = ("scp", "upn")
+OF_USERS = frozenset(("scp", "upn"))
 REQUIRED = ("iss", "aud", "exp", "tid", "oid")
 
 
@@ -48,9 +48,11 @@ class Presented(NamedTuple):
 
 def check_required(login: Presented) -> None:
     """The claims that identify somebody are there (RFC 7519, 4.1)."""
-    if any(login.claims.get(name) in (None, "", []) for name in REQUIRED):
-        raise LoginRefused("missing_claim")
-    if any(not isinstance(login.claims[name], str) for name in ("tid", "oid")):
+    claims = login.claims
+    for name in REQUIRED:
+        if claims.get(name) in (None, "", []):
+            raise LoginRefused("missing_claim")
+    if not isinstance(claims["tid"], str) or not isinstance(claims["oid"], str):
         raise LoginRefused("claim_form")
 
 
@@ -91,8 +93,9 @@ def check_issue(login: Presented) -> None:
 
 def check_lifetime(login: Presented) -> None:
     """No machine's token is valid for longer than a day and some."""
-    starts_ns = [login.time_ns("nbf"), login.time_ns("iat"), login.now_ns]
-    start_ns = next(each for each in starts_ns if each is not None)
+    start_ns, issued_ns = login.time_ns("nbf"), login.time_ns("iat")
+    if start_ns is None:
+        start_ns = login.now_ns if issued_ns is None else issued_ns
     if (login.time_ns("exp") or 0) - start_ns > MAX_LIFETIME_NS:
         raise LoginRefused("lifetime")
 
@@ -105,7 +108,7 @@ def check_tenant(login: Presented) -> None:
 
 def check_kind(login: Presented) -> None:
     """The token is an application's, as a machine's is, not a user's: those have a name and what they agreed to."""
-    if login.claims.get("idtyp", "app") != "app" or any(name in login.claims for name in OF_USERS):
+    if login.claims.get("idtyp", "app") != "app" or not OF_USERS.isdisjoint(login.claims):
         raise LoginRefused("not_application")
 
 

@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from labkit.service.cloud_environments import (
@@ -43,7 +44,7 @@ FALL_BACKS = {
 GUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 
 
-class CloudConfig(NamedTuple):
+class StoredConfig(NamedTuple):
     """What is stored of a mount's configuration; an empty text was never given."""
 
     tenant_id: str = ""
@@ -59,6 +60,15 @@ class CloudConfig(NamedTuple):
         return f"CloudConfig(tenant_id={self.tenant_id!r}, resource={self.resource!r})"
 
 
+class CloudConfig(StoredConfig):
+    """A mount's configuration, and what was found to hold with it on this node (5 % of a login)."""
+
+    @cached_property
+    def effective(self) -> list[CloudSettings]:
+        """The settings that hold, once they were asked for: settings of a node never change."""
+        return []
+
+
 class RetryPolicy(NamedTuple):
     """How often a call to the cloud that failed is made again, and after which delays."""
 
@@ -67,7 +77,7 @@ class RetryPolicy(NamedTuple):
     max_retry_delay_ns: int
 
 
-class CloudSettings(NamedTuple):
+class SettingsInForce(NamedTuple):
     """What holds for a mount; ``client_id`` and ``client_secret`` may be empty, the rest is there."""
 
     tenant_id: str
@@ -85,13 +95,27 @@ class CloudSettings(NamedTuple):
         """As whom the cloud is asked, and which."""
         return self.environment.name, self.tenant_id, self.client_id, self.client_secret
 
+
+class CloudSettings(SettingsInForce):
+    """What holds for a mount, and what stands for it."""
+
+    @cached_property
+    def fingerprints(self) -> dict[tuple[str, bool], str]:
+        """The fingerprints that were asked for."""
+        return {}
+
     def fingerprint(self, of: str, *, client: bool = False) -> str:
         """Return what stands for this tenant, resource and ``of``, with ``client`` for the client too (decision A12).
 
         What was fetched under one is not used under another.
         """
-        fetched_for = (self.environment.name, self.tenant_id, self.resource, of, *(self.client[2:] if client else ()))
-        return sha256(encode_record(list(fetched_for))).hexdigest()[:FINGERPRINT_CHARACTERS]
+        known = self.fingerprints.get((of, client))
+        if known is None:
+            fetched_for = (self.environment.name, self.tenant_id, self.resource, of)
+            row = [*fetched_for, *self.client[2:]] if client else [*fetched_for]
+            known = sha256(encode_record(row)).hexdigest()[:FINGERPRINT_CHARACTERS]
+            self.fingerprints[of, client] = known
+        return known
 
 
 def find_config(storage: StorageView) -> CloudConfig | None:
@@ -123,7 +147,13 @@ def is_current(ctx: Context, settings: CloudSettings) -> bool:
 
 def effective(ctx: Context, config: CloudConfig) -> CloudSettings:
     """Return what holds for a mount with this configuration; raise BadRequest for what is missing or cannot be."""
-    environ = ctx.core.settings.environ
+    known = config.effective
+    if not known:
+        known.append(_effective(ctx.core.settings.environ, config))
+    return known[0]
+
+
+def _effective(environ: Mapping[str, str], config: CloudConfig) -> CloudSettings:
     given = {field: getattr(config, field) or environ.get(variable, "") for field, variable in FALL_BACKS.items()}
     for field in ("tenant_id", "resource"):
         if not given[field]:
