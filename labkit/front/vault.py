@@ -152,9 +152,26 @@ class Vault(VaultNode, Aiming, ShortForms):
                 now_ns = self.core.now()
             self.resolved = None
             outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)), now_ns)
-            while isinstance(outcome, Suspended):
-                outcome = self.resume(outcome, self._fetch(outcome.fetch))
-            self.calls.add(method, path, json, self.resolved, outcome)
+            response = outcome if type(outcome) is Response else self._finish(outcome)
+            self.calls.add(method, path, json, self.resolved, response)
+        return response
+
+    def _finish(self, outcome: Response | Suspended) -> Response:
+        """Answer what a request fetches until it is answered itself; while it hashes, other threads are let in."""
+        from labkit.vault import password_hashing  # few requests wait (R24)
+
+        resolved = self.resolved
+        while isinstance(outcome, Suspended):
+            if outcome.fetch.channel == password_hashing.CHANNEL:
+                self._lock.release()
+                try:
+                    answer = password_hashing.answer(outcome.fetch)
+                finally:
+                    self._lock.acquire()
+            else:
+                answer = self._fetch(outcome.fetch)
+            outcome = self.resume(outcome, answer)
+        self.resolved = resolved
         return outcome
 
     def try_request(

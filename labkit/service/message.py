@@ -122,13 +122,17 @@ def silence(why: str, code: str = "") -> Response:
 
 
 class Reply(NamedTuple):
-    """What a handler returns when a plain dict is not enough: it becomes an envelope with that status."""
+    """What a handler returns when a plain dict is not enough: it becomes an envelope with that status.
+
+    ``accessor`` is what a wrapped answer names its contents by, where these are not a token.
+    """
 
     data: Body | None = None
     status: int = 200
     auth: Body | None = None
     wrap_info: Body | None = None
     lease_duration_s: int = 0
+    accessor: str = ""
 
     def __repr__(self) -> str:
         from labkit.service.masked import masked

@@ -107,7 +107,10 @@ class Route:
     def regex(self) -> re.Pattern[str]:
         """What a whole path must match; compiled at the first request."""
         if self._regex is None:
-            self._regex = re.compile(_pattern_to_regex(self.pattern, self.by_name), re.ASCII | re.DOTALL)
+            pattern = _pattern_to_regex(self.pattern, self.by_name)
+            if self.operation == "list" and pattern.endswith("/"):
+                pattern += "?"  # whoever asks otherwise leaves the slash out, and asks for the wrong operation
+            self._regex = re.compile(pattern, re.ASCII | re.DOTALL)
         return self._regex
 
     def fetching_if(self, decide: Handler) -> Route:

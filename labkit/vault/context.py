@@ -167,6 +167,11 @@ class Context:
         return found
 
     @property
+    def local_storage(self) -> StorageView:
+        """The mount's own part of what belongs to this cluster and its disaster-recovery secondaries only."""
+        return StorageView(self, self.mount.local_prefix)
+
+    @property
     def full_storage(self) -> StorageView:
         """The whole store, decrypted: for the system's endpoints, replication, tokens, policies and audit."""
         return StorageView(self, "")

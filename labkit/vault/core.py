@@ -106,6 +106,7 @@ class Core:
         "keeps_shares",
         "keys",
         "leadership",
+        "login_failures",
         "names",
         "next_due_ns",
         "nonce_counts",
@@ -151,6 +152,7 @@ class Core:
         self.commits, self.nonce_counts = 0, NonceCounts()
         self.keeps_shares = False  # whether the key shares are stored beside the data, for practice
         self.rate_counts: dict[str, Any] = {}  # by a rate limit's name: what it is, and what it counted by address
+        self.login_failures: dict[str, tuple[int, int]] = {}  # by alias: how many, and when the last one was
         self.on_commit: OnCommit | None = None
         self.on_step_down: Callable[[], None] | None = None  # of a node that another can replace
         self.time_decided = False  # whether anything was decided by the time of day, since this was looked at last
@@ -235,7 +237,8 @@ class Core:
         self.replica.apply_mode(self.leadership.active, self.leadership.term)
 
     def set_leadership(self, leadership: Leadership) -> None:
-        """Begin or end this node's leadership, under a term."""
+        """Begin or end this node's leadership, under a term; failures to log in are counted from nothing."""
         self.leadership = leadership
+        self.login_failures.clear()
         self.replica.leave()
         self.apply_mode()

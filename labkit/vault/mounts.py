@@ -61,10 +61,12 @@ class EngineKind(NamedTuple):
     """One row of the catalogue: a kind and version, where its table is (``module:name``), and what else it has.
 
     ``due_work`` names the module that does what falls due (``due_ns``, ``carry_out``); it is needed
-    only where ``due_folder`` of the mount's storage is not empty.  ``cache_config`` is where the mount's storage says
-    how many records of that folder are kept decoded.  ``renewal`` (``module:name``) says what limits a renewed token
-    of an auth method's role: a function of its storage, its mount and the role's name.  Modules are imported at the
-    first use (R24).
+    only where ``due_folder`` of the mount's storage is not empty, or of its local part (``keeps_local``).
+    ``cache_config`` is where the mount's storage says how many records of that folder are kept decoded.  ``renewal``
+    (``module:name``) says what limits a renewed token of an auth method's role: a function of its storage, its mount
+    and the token.  ``open_path`` is where the method answers without a token, whatever is asked there; with a slash at
+    its end, all below it.  ``locks_out`` says whether it locks out whoever fails to log in too often.  Modules are
+    imported at the first use (R24).
     """
 
     kind: str
@@ -75,6 +77,9 @@ class EngineKind(NamedTuple):
     cache_config: str = ""
     is_auth: bool = False
     renewal: str = ""
+    keeps_local: bool = False
+    open_path: str = ""
+    locks_out: bool = False
 
 
 _ROWS = (
@@ -96,6 +101,27 @@ _ROWS = (
         is_auth=True,
         renewal="labkit.vault.auth.cloud.roles:renewal_limits",
     ),
+    EngineKind(
+        "approle",
+        "",
+        "labkit.vault.auth.approle.table:TABLE",
+        "labkit.vault.auth.approle.expiry",
+        "accessor/",
+        is_auth=True,
+        renewal="labkit.vault.auth.approle.renewal:renewal_limits",
+        keeps_local=True,
+        open_path="login",
+        locks_out=True,
+    ),
+    EngineKind(
+        "userpass",
+        "",
+        "labkit.vault.auth.userpass.table:TABLE",
+        is_auth=True,
+        renewal="labkit.vault.auth.userpass.renewal:renewal_limits",
+        open_path="login/",
+        locks_out=True,
+    ),
     EngineKind("cubbyhole", "", "labkit.vault.auth.cubbyhole:TABLE"),
     EngineKind("identity", "", "labkit.vault.auth.identity.table:TABLE"),
     EngineKind("system", "", "labkit.vault.system.table:TABLE"),
@@ -106,7 +132,10 @@ CATALOGUE = {(row.kind, row.version): row for row in _ROWS}
 
 
 class Mount(NamedTuple):
-    """One mounted engine or auth method; ``path`` ends in ``/``, that of an auth method begins with ``auth/``."""
+    """One mounted engine or auth method; ``path`` ends in ``/``, that of an auth method begins with ``auth/``.
+
+    ``user_lockout`` is what it was tuned to of that (``user_lockout``), in the order of its fields; empty for nothing.
+    """
 
     path: str
     kind: str
@@ -123,6 +152,7 @@ class Mount(NamedTuple):
     audit_non_hmac_request_keys: tuple[str, ...] = ()
     audit_non_hmac_response_keys: tuple[str, ...] = ()
     external_entropy_access: bool = False
+    user_lockout: tuple[int, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -130,9 +160,19 @@ class Mount(NamedTuple):
         return f"{'local' if self.local else 'logical'}/{self.uuid}/"
 
     @property
+    def local_prefix(self) -> str:
+        """Where a mount stores what belongs to this cluster and its disaster-recovery secondaries only."""
+        return f"local/{self.uuid}/"
+
+    @property
     def own_prefix(self) -> str:
         """Where the cluster keeps what it knows of the mount for itself only: in no tree, never replicated."""
         return f"node/mount/{self.uuid}/"
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """Where anything of the mount is stored."""
+        return self.prefix, self.own_prefix, self.local_prefix
 
     @property
     def version(self) -> str:
@@ -142,6 +182,9 @@ class Mount(NamedTuple):
 
 FIXED_FIELDS = 12
 """How many fields of a mount are always stored."""
+
+LOCKOUT = 15
+"""The place of ``user_lockout`` among the fields of a mount."""
 
 
 class MountTable(NamedTuple):
@@ -227,6 +270,7 @@ def decode_table(stored: bytes) -> MountTable:
 def _mount(row: list[Any]) -> Mount:
     row[5] = tuple([(name, value) for name, value in row[5]])
     row[FIXED_FIELDS : FIXED_FIELDS + 2] = map(tuple, row[FIXED_FIELDS : FIXED_FIELDS + 2])
+    row[LOCKOUT:] = map(tuple, row[LOCKOUT:])
     return Mount(*row)
 
 

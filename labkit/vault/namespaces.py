@@ -84,7 +84,7 @@ def delete(ctx: Context, namespace: Namespace) -> None:
     if table.namespaces:
         raise BadRequest(f'cannot delete namespace "{namespace.path}" containing child namespaces')
     storage = ctx.full_storage
-    left = [namespace.prefix, *[prefix for mount in table.mounts for prefix in (mount.prefix, mount.own_prefix)]]
+    left = [namespace.prefix, *[prefix for mount in table.mounts for prefix in mount.prefixes]]
     to_delete = [key for prefix in left for key in storage.keys(prefix)]  # before the first delete: reads stay cheap
     tokens.revoke(ctx, *tokens.digests_of(ctx, namespace))
     for key in to_delete:

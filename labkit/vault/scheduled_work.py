@@ -146,7 +146,8 @@ def _folders(ctx: Context) -> list[DueFolder]:
         for mount in table.mounts:
             kind = CATALOGUE[mount.kind, mount.version]
             if kind.due_work:
-                folders.append(DueFolder(mount.prefix, kind.due_folder, kind.due_work))
+                places = (mount.prefix, mount.local_prefix) if kind.keeps_local else (mount.prefix,)
+                folders += [DueFolder(prefix, kind.due_folder, kind.due_work) for prefix in places]
     return folders
 
 

@@ -287,7 +287,7 @@ def _old_entries(ctx: Context, digest: str, token: Token) -> list[str]:
 def auth_block(text: str, token: Token, seconds: int) -> dict[str, Any]:
     """Build the envelope's ``auth`` block of a token that was created, renewed or logged in with."""
     policies, meta = token.policies, token.meta
-    return {
+    block = {
         "client_token": text,
         "accessor": token.accessor,
         "policies": [*policies],
@@ -301,6 +301,9 @@ def auth_block(text: str, token: Token, seconds: int) -> dict[str, Any]:
         "mfa_requirement": None,
         "num_uses": token.uses,
     }
+    if not policies:
+        del block["token_policies"]
+    return block
 
 
 def remaining_s(token: Token, now_ns: int) -> int:

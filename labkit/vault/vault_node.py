@@ -61,6 +61,7 @@ class VaultNode:
             self.core.waiting, self.core.damaged = dict(state["waiting"]), dict.fromkeys(state["damaged"])
             self.core.nonce_counts = NonceCounts(state["nonce_counts"])
             self.core.rate_counts = copied_counts(state["rate_counts"])
+            self.core.login_failures = dict(state["login_failures"])
             self.core.due_times = None if state["due_times"] is None else DueTimes(state["due_times"])
 
     def __repr__(self) -> str:
@@ -218,6 +219,7 @@ class VaultNode:
             "damaged": tuple(core.damaged),
             "nonce_counts": core.nonce_counts.state(),
             "rate_counts": copied_counts(core.rate_counts),
+            "login_failures": dict(core.login_failures),
             "due_times": None if core.due_times is None else core.due_times.state(),
         }
 

@@ -56,14 +56,15 @@ def parse_wrap_ttl(text: str) -> int:
     return ttl
 
 
-def wrap_answer(ctx: Context, body: dict[str, Any]) -> dict[str, Any]:
+def wrap_answer(ctx: Context, body: dict[str, Any], accessor: str = "") -> dict[str, Any]:
     """Wrap an answer's envelope for the TTL in the request's header; return the block that names the token.
 
-    Raises BadRequest on a secondary, which stores nothing but what its primary sends.
+    ``accessor`` is that of its contents, where these are not a token.  Raises BadRequest on a secondary, which stores
+    nothing but what its primary sends.
     """
     if ctx.mode.mode == "secondary":
         raise BadRequest(CANNOT_WRAP)
-    accessor = body["auth"]["accessor"] if body["auth"] else ""
+    accessor = body["auth"]["accessor"] if body["auth"] else accessor
     text, info = wrap(ctx, body, -(-ctx.wrap_ttl_ns // SECOND_NS))  # rounded up: 0 would mean no expiry
     ctx.warnings = []
     if accessor:

@@ -22,7 +22,7 @@ from labkit.doors.served_door import ServedDoor
 from labkit.lab.plan.blueprint import pair
 from labkit.lab.snapshot import Snapshot
 
-FILES = ("core", "kv2", "transit")
+FILES = ("core", "kv2", "transit", "logins")
 IGNORED = ("request_id", "lease_id", "lease_duration", "renewable", "mount_type")
 SOFT_TEXTS = ("errors", "error", "warnings")
 TYPES = {"str": str, "int": int, "bool": bool, "list": list, "dict": dict, "null": type(None)}
@@ -252,7 +252,9 @@ class Replay:
             step["method"], filled["path"], filled["body"], filled["headers"] or {}, filled["token"]
         )
         for name, place in step.get("save", {}).items():
-            self.variables[name] = pick(body, place)
+            found = pick(body, place)
+            if found is not None or name not in self.variables:  # a refusal has nothing to bind
+                self.variables[name] = found
         judge = Judge(where)
         if not step.get("soft"):
             want = step["want"]

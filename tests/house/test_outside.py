@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.cloud": frozenset({"cryptography"}),
     "labkit.vault.auth.cloud": frozenset({"cryptography", "jwt"}),
     "labkit.vault.sealing.pgp": frozenset({"pysequoia"}),
+    "labkit.vault.password_hashing": frozenset({"cryptography", "bcrypt"}),
     "labkit.sim": frozenset({"networkx"}),
     "labkit.sim.clock": frozenset({"simpy"}),
     "labkit.scenario": frozenset({"yaml", "pydantic"}),

@@ -207,17 +207,21 @@ def test_a_new_mount_has_identifiers_of_its_own(service):
     assert (engine.version, method.version, engine.options) == ("2", "", (("version", "2"),))
 
 
-def test_only_auth_methods_are_mounted_below_auth_and_only_transit_has_work_that_falls_due():
-    assert [key for key, row in CATALOGUE.items() if row.is_auth] == [("token", ""), ("cloud", "")]
-    assert [(key, row.due_folder) for key, row in CATALOGUE.items() if row.due_work] == [(("transit", ""), "key/")]
-    assert Mount("a/", "kv", "u", "x")[4:] == ("", (), False, False, 0, 0, "default-service", "", (), (), False)
+def test_auth_methods_are_mounted_below_auth_and_few_kinds_have_work_that_falls_due():
+    methods = [("token", ""), ("cloud", ""), ("approle", ""), ("userpass", "")]
+    assert [key for key, row in CATALOGUE.items() if row.is_auth] == methods
+    due = {"transit": "key/", "approle": "accessor/"}
+    assert {row.kind: row.due_folder for row in CATALOGUE.values() if row.due_work} == due
+    assert tuple(Mount("a/", "kv", "u", "x"))[4:14] == ("", (), False, False, 0, 0, "default-service", "", (), ())
+    assert tuple(Mount("a/", "kv", "u", "x"))[14:] == (False, ())
 
 
 def test_later_fields_are_stored_only_where_they_are_set():
     plain = Mount("a/", "kv", "u", "kv_1")
     chosen = plain._replace(external_entropy_access=True)
     exempt = plain._replace(audit_non_hmac_request_keys=("a",))
-    for mount, fields in ((plain, 12), (exempt, 13), (chosen, 15)):
+    tuned = plain._replace(user_lockout=(5, 60, 60, 0))
+    for mount, fields in ((plain, 12), (exempt, 13), (chosen, 15), (tuned, 16)):
         stored = encode_table(MountTable((mount,)))
         assert len(decode_record(stored)[0]) == fields
         assert decode_table(stored).mounts == (mount,)

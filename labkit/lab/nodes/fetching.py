@@ -3,11 +3,12 @@
 1. A fetch is not sent before its time, and is silence when it is not answered in time after that.
 2. A fetch that may be shared, and equals one under way, is not sent: its request waits for the answer to that one.
 3. Who waits is resumed in the order in which they came to wait.
+4. A password is hashed at once and here: no time passes, and nothing is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from labkit.lab.nodes.wall_clock import WallClock
@@ -22,7 +23,8 @@ from labkit.lab.wire.messages import (
     FetchTimeout,
     size_of,
 )
-from labkit.service.message import Fetch
+from labkit.service.message import Fetch, Response, Suspended
+from labkit.vault import password_hashing
 from labkit.vault.replication.serving_secondaries import size_bytes as message_bytes
 
 
@@ -59,6 +61,13 @@ def begin(node: Fetcher, request_number: int, fetch: Fetch) -> None:
         node.services.after(delay_ns, FetchStart(node.incarnation, node.serial))
     else:
         _send(node, node.serial, fetch)
+
+
+def hashed(resume: Callable[[Suspended, Response], Response | Suspended], outcome: Response | Suspended) -> Any:
+    """Return what becomes of a request once every password was hashed that it waits for (rule 4)."""
+    while isinstance(outcome, Suspended) and outcome.fetch.channel == password_hashing.CHANNEL:
+        outcome = resume(outcome, password_hashing.answer(outcome.fetch))
+    return outcome
 
 
 def start(node: Fetcher, number: int) -> None:

@@ -317,6 +317,7 @@ class NodeHost:
 
     def _hand_over(self, request: Request, outcome: Response | Suspended, asker: Asker) -> None:
         """Report what a step committed; send its answer back, or keep the suspended request and carry its fetch out."""
+        outcome = fetching.hashed(self.vault.resume, outcome)
         if self.commits.made:
             self.commits.report(asker.correlation, request, outcome)
         if isinstance(outcome, Response):

@@ -43,6 +43,11 @@ def mount_limits(
     return TtlLimits(default_s if default_s < max_s else max_s, max_s, ttl_s, max_ttl_s, explicit_max_ttl_s, period_s)
 
 
+def no_role(name: str) -> BadRequest:
+    """Return the refusal to renew a token whose role was deleted."""
+    return BadRequest(f'original token role "{name}" could not be found, not renewing')
+
+
 def grant_s(limits: TtlLimits, asked_s: int, age_ns: int, warn: Callable[[str], None]) -> int:
     """Return how many seconds a token gets from now on; ``age_ns`` is the time since its issue, 0 for a new one.
 

@@ -1,6 +1,7 @@
 """Login tokens: what every auth method gives to whoever it let in, by the token fields of a role.
 
-1. A token of a login is an orphan, named after its mount and alias; it belongs to the entity of that alias.
+1. A token of a login is an orphan, named after its mount, and its alias where the method says so; outside the root
+   namespace after that too.  It belongs to the entity of the alias.
 2. Its kind is the role's, else the mount's; a batch token keeps no limit of uses and has no period.
 3. Policies are those of the role, in lower case; no login makes a root token.
 4. What the mount says is read when the token is issued: a login that waited gets what the mount is tuned to by then.
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from labkit.vault.mounts import Mount
 
 
-def issue(ctx: Context, alias: str, role_name: str, given: TokenFields, metadata: dict[str, str]) -> Reply:
-    """Issue a token of the request's mount for an alias under a role; return the answer."""
+def issue(
+    ctx: Context, alias: str, role_name: str, given: TokenFields, metadata: dict[str, str], name: str = ""
+) -> Reply:
+    """Issue a token of the request's mount for an alias under a role; ``name`` is the end of its display name."""
     policies = cleaned(given.token_policies, default=not given.token_no_default_policy)
     if "root" in policies:
         raise BadRequest("auth methods cannot create root tokens")
@@ -39,11 +42,14 @@ def issue(ctx: Context, alias: str, role_name: str, given: TokenFields, metadata
     )
     kind = _kind(mount.token_type, given)
     stored = kind == "service"
+    assert ctx.resolved is not None
+    above = ctx.resolved.namespace.path
+    place = f"{above}{mount.path}" if above else mount.path.removeprefix("auth/")
     token = Token(
         "",
         policies,
         ctx.path,
-        f"{mount.path.removeprefix('auth/').replace('/', '-')}{alias}",
+        f"{place}{name}".rstrip("/").replace("/", "-"),
         kind=kind,
         meta=tuple(metadata.items()),
         uses=given.token_num_uses if stored else 0,

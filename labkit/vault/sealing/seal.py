@@ -201,6 +201,7 @@ def seal(core: Core, reason: str = "") -> None:
     """Drop the keys and every cache; ``reason``: why, where nobody asked for it."""
     core.keys.drop(reason)
     core.caches.clear()
+    core.login_failures.clear()
     core.observe("sealed", reason=reason or "asked")
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.mounts import Mount, MountTable, read_table
+from labkit.vault.auth import user_lockout
+from labkit.vault.mounts import CATALOGUE, Mount, MountTable, read_table
 from labkit.vault.storage.storage_view import StorageView
 from labkit.vault.walk.request_route import barred
 
@@ -37,6 +38,8 @@ def describe(mount: Mount) -> dict[str, Any]:
     if mount.listing_visibility:
         config["listing_visibility"] = mount.listing_visibility
     config |= exempt_keys(mount)
+    if mount.user_lockout:
+        config["user_lockout_config"] = user_lockout.described(mount.user_lockout, "lockout")
     return {
         "type": mount.kind,
         "description": mount.description,
@@ -45,7 +48,7 @@ def describe(mount: Mount) -> dict[str, Any]:
         "local": mount.local,
         "seal_wrap": mount.seal_wrap,
         "external_entropy_access": mount.external_entropy_access,
-        "options": dict(mount.options) or None,
+        "options": dict(mount.options) or ({} if CATALOGUE[mount.kind, mount.version].locks_out else None),
         "config": config,
     }
 

@@ -85,8 +85,8 @@ def disable(ctx: Context, path: str) -> None:
     if mount.kind in SINGLETONS:
         raise BadRequest("token auth method cannot be disabled" if area_of(ctx) else f'cannot unmount "{full}"')
     tokens.revoke(ctx, *leases.digests_below(ctx, full))
-    ctx.full_storage.delete_all(mount.prefix)
-    ctx.full_storage.delete_all(mount.own_prefix)
+    for prefix in mount.prefixes:
+        ctx.full_storage.delete_all(prefix)
     ctx.namespace_storage.delete_all(aliases.folder_of(mount))
     write_table(ctx.namespace_storage, table.without(full))
     rules.forget(ctx, ctx.namespace.path, full)
@@ -101,7 +101,7 @@ def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tu
     if name in SINGLETONS:
         raise BadRequest(f'mount type of "{name}" is not mountable')
     if not any(name == known and is_auth(known) == bool(area) for known, _ in CATALOGUE):
-        raise BadRequest(f"plugin not found in the catalog: {kind}")
+        raise BadRequest(f"plugin not found in the catalog: {kind}; labkit has {_there_is()}")
     if version:
         options = {**options, "version": version}
     asked = options.get("version", "")
@@ -110,6 +110,15 @@ def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tu
     if asked and (name, asked) not in CATALOGUE:
         raise BadRequest(f'{name} has no version "{asked}"; versions are 1 and 2')
     return name, tuple(sorted(options.items()))
+
+
+def _there_is() -> str:
+    """Name every kind that there is: auth methods, then secrets engines, each with the name that peers have for it."""
+    beside = {kind: name for name, (kind, version) in ALIASES.items() if not version}
+    named: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    for row in CATALOGUE.values():
+        named[row.is_auth][f"{row.kind} ({beside[row.kind]})" if row.kind in beside else row.kind] = None
+    return "; ".join([", ".join(named[True]), ", ".join(named[False])])
 
 
 def is_auth(kind: str) -> bool:

@@ -34,6 +34,7 @@ TABLE = Groups(
         "leader": ("labkit.vault.system.health",),
         "leases": ("labkit.vault.system.leases",),
         "license": ("labkit.vault.system.node_facts",),
+        "locked-users": ("labkit.vault.auth.locked_users",),
         "managed-keys": ("labkit.vault.system.managed_keys",),
         "mounts": (
             "labkit.vault.system.tuning",

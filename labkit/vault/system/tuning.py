@@ -9,7 +9,8 @@ from labkit.service.durations import SECOND_NS, parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.mounts import Mount, read_table, write_table
+from labkit.vault.auth import user_lockout
+from labkit.vault.mounts import CATALOGUE, Mount, read_table, write_table
 from labkit.vault.storage.storage_view import StorageView
 from labkit.vault.system.mounted import AUTH, PATH, exempt_keys, find_mount
 from labkit.vault.tokens import SYSTEM_TTL_S
@@ -46,6 +47,7 @@ class TuningRequest(NamedTuple):
     token_type: str | None
     audit_non_hmac_request_keys: list[str] | None
     audit_non_hmac_response_keys: list[str] | None
+    user_lockout_config: dict[str, Any] | None
 
 
 def read_tuning(ctx: Context, path: str) -> dict[str, Any]:
@@ -63,7 +65,7 @@ def read_tuning(ctx: Context, path: str) -> dict[str, Any]:
         data["token_type"] = mount.token_type
     if mount.listing_visibility:
         data["listing_visibility"] = mount.listing_visibility
-    return data | exempt_keys(mount)
+    return data | exempt_keys(mount) | user_lockout.described(mount.user_lockout, "user_lockout")
 
 
 def write_tuning(ctx: Context, asked: TuningRequest) -> None:
@@ -81,6 +83,8 @@ def write_tuning(ctx: Context, asked: TuningRequest) -> None:
     }
     changed = configured(mount, sent)
     warn_of_ignored(ctx, ctx.body)
+    if asked.user_lockout_config:
+        changed = _with_lockout(changed, asked.user_lockout_config)
     if asked.description is not None:
         changed = changed._replace(description=asked.description)
     if asked.options:
@@ -88,8 +92,17 @@ def write_tuning(ctx: Context, asked: TuningRequest) -> None:
     write_table(ctx.namespace_storage, read_table(ctx.namespace_storage).with_mount(changed))
 
 
+def _with_lockout(mount: Mount, config: dict[str, Any]) -> Mount:
+    """Return a mount with the lock-out of users as it is sent; raise BadRequest for a kind that locks nobody out."""
+    if not CATALOGUE[mount.kind, mount.version].locks_out:
+        raise BadRequest(f'tuning of user lockout configuration for auth type "{mount.kind}" not allowed')
+    return mount._replace(user_lockout=user_lockout.tuned(mount.user_lockout, config))
+
+
 def configured(mount: Mount, config: dict[str, Any]) -> Mount:
     """Return a mount with settings as they are sent; raise BadRequest for those that cannot be."""
+    if config.get("user_lockout_config"):
+        raise BadRequest("unable to convert given auth config information: tune user_lockout_config once it is enabled")
     default_s = _seconds(config.get("default_lease_ttl"), mount.default_lease_ttl_s)
     max_s = _seconds(config.get("max_lease_ttl"), mount.max_lease_ttl_s)
     if default_s and default_s > (max_s or SYSTEM_TTL_S):
@@ -189,6 +202,9 @@ FIELDS = (
     fields.text("token_type", "kind of tokens that logins give", choices=TOKEN_TYPES),
     fields.comma_list("audit_non_hmac_request_keys", "members of requests that audit records show in the clear"),
     fields.comma_list("audit_non_hmac_response_keys", "members of responses that audit records show in the clear"),
+    fields.mapping(
+        "user_lockout_config", "lockout_threshold, lockout_duration, lockout_counter_reset_duration, …_disable"
+    ),
 )
 
 ROUTES = (

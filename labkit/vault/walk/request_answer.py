@@ -63,7 +63,8 @@ def _response(ctx: Context, answer: Any) -> Response:
     if ctx.wrap_ttl_ns and reply.status == 200 and (reply.data is not None or reply.auth is not None):
         from labkit.vault import wrapping
 
-        reply = Reply(wrap_info=wrapping.wrap_answer(ctx, {**envelope(ctx, reply.data), "auth": reply.auth}))
+        body = {**envelope(ctx, reply.data), "auth": reply.auth}
+        reply = Reply(wrap_info=wrapping.wrap_answer(ctx, body, reply.accessor))
     response = _replied(ctx, reply)
     if reply.data and "top_level_data" in flags and response.body is not None:
         response.body.update(reply.data)
@@ -71,7 +72,7 @@ def _response(ctx: Context, answer: Any) -> Response:
 
 
 def _replied(ctx: Context, reply: Reply) -> Response:
-    data, status, auth, wrap_info, lease_duration_s = reply
+    data, status, auth, wrap_info, lease_duration_s, _ = reply
     body = envelope(ctx, data)
     body["auth"], body["lease_duration"] = auth, lease_duration_s
     if wrap_info:

@@ -21,6 +21,7 @@ from labkit.service.request_path import split_path
 from labkit.service.routing import Match
 from labkit.vault.context import Context
 from labkit.vault.mounts import (
+    CATALOGUE,
     MAX_SHORT_CHARACTERS,
     MOUNTS,
     ROOT,
@@ -78,6 +79,8 @@ ROOT_ONLY = frozenset(
         *("sealwrap", "step-down", "storage", "unseal"),
     )
 )
+
+_OPEN = frozenset(("unauthenticated",))
 
 # The system's own mount, for requests while the stored table cannot be read.
 _SYSTEM = MountTable((Mount("sys/", "system", "system", "system"),))
@@ -188,7 +191,7 @@ def resolve(ctx: Context, stored: bytes | None) -> tuple[ResolvedRoute, Tables]:
             match = routes_of(mount).match(operation, path[len(mount.path) :])
         except ServiceError as error:
             match = error
-    flags = match.route.flags if isinstance(match, Match) else frozenset()
+    flags = match.route.flags if isinstance(match, Match) else _flags_of_refusal(mount, path)
     kind = "" if mount is None else mount.kind
     names_version = kind == "transit" or (kind == "kv" and mount is not None and mount.version == "2")
     namespace = place.namespace
@@ -196,6 +199,16 @@ def resolve(ctx: Context, stored: bytes | None) -> tuple[ResolvedRoute, Tables]:
     said = kind, names_version, is_short
     resolved = ResolvedRoute(operation, path, query, mount, match, flags, namespace, place.locked, *said)
     return resolved, tuple(place.tables)
+
+
+def _flags_of_refusal(mount: Mount | None, path: str) -> frozenset[str]:
+    """Return the flags of a path without a route: at a mount's open path it is refused without a token too."""
+    open_path = "" if mount is None else CATALOGUE[mount.kind, mount.version].open_path
+    if mount is None or not open_path:
+        return frozenset()
+    within = path[len(mount.path) :]
+    is_open = within.startswith(open_path) if open_path.endswith("/") else within == open_path
+    return _OPEN if is_open else frozenset()
 
 
 def _rotating(table: MountTable, path: str) -> tuple[Mount | None, str]:

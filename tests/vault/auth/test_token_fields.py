@@ -15,7 +15,7 @@ MOUNT = TtlLimits(3_600, 7_200)
     ("sent", "kept", "settled", "shown"),
     [
         ({"ttl": 5}, (), {"token_ttl": 5}, ("ttl",)),
-        ({"ttl": 5, "token_ttl": 6}, ("ttl",), {"token_ttl": 6}, ()),
+        ({"ttl": 5, "token_ttl": 6}, (), {"token_ttl": 6}, ("ttl",)),
         ({"token_ttl": 6}, ("ttl", "period"), {"token_ttl": 6}, ("period",)),
         ({"ttl": None, "period": 0}, ("num_uses",), {"token_period": 0}, ("num_uses", "period")),
         ({}, ("ttl",), {}, ("ttl",)),

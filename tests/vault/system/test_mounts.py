@@ -12,6 +12,7 @@ def info(read: dict) -> dict:
     return {name: value for name, value in read.items() if name not in ("accessor", "uuid")}
 
 
+THERE_IS = "token, cloud (azure), approle, userpass; kv, transit, cubbyhole, identity, system"
 NO_VERSION = 'secrets engine "transit" does not allow setting a version'
 
 PLAIN: dict[str, Any] = {
@@ -77,7 +78,7 @@ def test_aliases(service, alias: str, version: str) -> None:
     ("path", "body", "text"),
     [
         ("x", {}, "backend type must be specified as a string"),
-        ("x", {"type": "none"}, "plugin not found in the catalog: none"),
+        ("x", {"type": "none"}, "plugin not found in the catalog: none; labkit has " + THERE_IS),
         ("x", {"type": "token"}, 'mount type of "token" is not mountable'),
         ("x", {"type": "system"}, 'mount type of "system" is not mountable'),
         ("x", {"type": "transit", "options": {"version": "2"}}, NO_VERSION),
@@ -113,8 +114,8 @@ def test_a_mount_above_another_is_refused(service) -> None:
     ("body", "text"),
     [
         ({}, "backend type must be specified as a string"),
-        ({"type": "none"}, "plugin not found in the catalog: none"),
-        ({"type": "kv"}, "plugin not found in the catalog: kv"),
+        ({"type": "none"}, "plugin not found in the catalog: none; labkit has " + THERE_IS),
+        ({"type": "kv"}, "plugin not found in the catalog: kv; labkit has " + THERE_IS),
         ({"type": "token"}, 'mount type of "token" is not mountable'),
     ],
 )

@@ -47,11 +47,11 @@ def test_what_can_be_mounted_is_in_the_catalogue(service) -> None:
     found = service.get("sys/plugins/catalog").data
 
     assert {kind: names for kind, names in found.items() if kind != "detailed"} == {
-        "auth": ["cloud"],
+        "auth": ["approle", "cloud", "userpass"],
         "database": [],
         "secret": ["kv", "transit"],
     }
-    assert found["detailed"][1] == {
+    assert found["detailed"][3] == {
         "builtin": True,
         "deprecation_status": "supported",
         "name": "kv",
@@ -59,7 +59,7 @@ def test_what_can_be_mounted_is_in_the_catalogue(service) -> None:
         "version": f"v{service.core.settings.version.partition('+')[0]}+builtin.vault",
     }
     assert [(plugin["type"], plugin["name"]) for plugin in found["detailed"]] == [
-        *(("auth", "cloud"), ("secret", "kv"), ("secret", "transit")),
+        *(("auth", "approle"), ("auth", "cloud"), ("auth", "userpass"), ("secret", "kv"), ("secret", "transit")),
     ]
     for kind, home in (("auth", "auth"), ("secret", "mounts")):
         for name in found[kind]:

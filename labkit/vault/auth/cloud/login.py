@@ -115,7 +115,8 @@ def _issue(ctx: Context, role_name: str, presented: Presented) -> Reply:
     application = claims.get("appid")
     if isinstance(application, str) and application:
         metadata["app_id"] = application
-    return login_token.issue(ctx, folded(claims["oid"]), folded(role_name), role.token_fields, metadata)
+    alias = folded(claims["oid"])
+    return login_token.issue(ctx, alias, folded(role_name), role.token_fields, metadata, alias)
 
 
 FIELDS = (

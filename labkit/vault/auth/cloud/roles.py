@@ -17,13 +17,14 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.auth import token_fields
 from labkit.vault.auth.cloud.role_record import BOUNDS, ROLES, CloudRole, find_role, store_role
-from labkit.vault.auth.lifetime import TtlLimits, mount_limits
-from labkit.vault.auth.token_fields import DEFAULT_TYPE, OLD_NAMES, TokenFields
+from labkit.vault.auth.lifetime import TtlLimits, mount_limits, no_role
+from labkit.vault.auth.token_fields import DEFAULT_TYPE, OLD_NAMES, TokenFields, role_limits
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
     from labkit.vault.mounts import Mount
     from labkit.vault.storage.storage_view import StorageView
+    from labkit.vault.token_record import Token
 
 UNBOUND = "must have at least one bound constraint when creating/updating a role"
 
@@ -111,18 +112,19 @@ def list_roles(ctx: Context) -> dict[str, Any]:
     return {"keys": names}
 
 
-def renewal_limits(storage: StorageView, mount: Mount, role_name: str) -> TtlLimits | None:
-    """Return what limits the next life of a token of this role; None when the role was deleted."""
-    role = find_role(storage, role_name)
+def renewal_limits(storage: StorageView, mount: Mount, token: Token) -> TtlLimits:
+    """Return what limits the next life of a token of a role; raise BadRequest when that was deleted."""
+    role = find_role(storage, token.role)
     if role is None:
-        return None
-    given = role.token_fields
-    return mount_limits(mount, ttl_s=given.token_ttl, max_ttl_s=given.token_max_ttl, period_s=given.token_period)
+        raise no_role(token.role)
+    return role_limits(mount, role.token_fields)
 
+
+ROLE_FIELDS = (NAME, *BOUND_FIELDS, *token_fields.FIELDS, *token_fields.OLD_FIELDS)
 
 ROUTES = (
     Route("list", "role/", list_roles),
     Route("read", "role/<name>", read_role, (NAME,)),
-    Route("write", "role/<name>", write_role, Form(CloudRoleRequest, (NAME, *BOUND_FIELDS, *token_fields.FIELDS))),
+    Route("write", "role/<name>", write_role, Form(CloudRoleRequest, ROLE_FIELDS)),
     Route("delete", "role/<name>", delete_role, (NAME,)),
 )

@@ -80,8 +80,10 @@ def test_names_of_peers_set_the_fields_and_are_shown(service, bound) -> None:
 
     service.post(PATH, {"token_policies": "q", "policies": "r"})
     read = service.get(PATH).data
-    assert read["token_policies"] == ["q"]
-    assert "policies" not in read
+    assert (read["token_policies"], read["policies"]) == (["q"], ["q"])
+
+    service.post(PATH, {"token_policies": "s"})
+    assert "policies" not in service.get(PATH).data
 
 
 def test_names_are_the_same_in_any_case_and_listed_sorted(service, bound) -> None:

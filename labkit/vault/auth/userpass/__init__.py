@@ -1,0 +1,1 @@
+"""The userpass auth method: people log in with a name and a password."""
