@@ -3,7 +3,8 @@
 1. One request is answered at a time.  What is short is answered between two turns of the server's loop; what may take
    long, by its path or the size of its body or of what is stored, in a thread beside it, and what comes meanwhile waits
    for its turn there.  So is what is asked again at one of the last ``MAX_LARGE`` paths whose answers had more than
-   ``LARGE_BYTES``.  Health, seal-status and leader are answered at once, whatever is under way (decision C22).
+   ``LARGE_BYTES``.  Passwords are hashed in a thread of their own, which holds up no other request but those of
+   passwords.  Health, seal-status and leader are answered at once, whatever is under way (decision C22).
 2. A body is counted while it is read.  One over the limit is read no further than ``DRAINED`` times the limit and is
    refused with 413; of a client that waits for ``100 Continue`` nothing is read.
 3. A request that is cut short is not answered; one with too long headers is refused with 431.
@@ -60,6 +61,7 @@ _LONG = re.compile(
     r"/(?:keys|restore|backup|users|login|init|rekey|rotate|tidy|revoke[a-z-]*|rotate-root|csr|replication"
     r"|sys/(?:mounts|auth|remount|namespaces|managed-keys|leases|raw))(?:[/?]|$)"
 )
+_HASHING = re.compile(r"/(?:login/[^/?]+|users/[^/?]+(?:/password)?)(?:\?|$)")
 _WRAPPING_KEY = "/wrapping_key"  # is made when it is first read
 
 
@@ -199,11 +201,11 @@ class HttpApp(ABC):
 class App(HttpApp):
     """An ASGI application behind which one vault stands, or one cluster."""
 
-    __slots__ = ("_large", "_service", "exchange", "steps")
+    __slots__ = ("_large", "_service", "exchange", "hashing", "steps")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
         super().__init__(max_request_bytes, log)
-        self.steps = Worker("steps")
+        self.steps, self.hashing = Worker("steps"), Worker("hashing")
         self._large: dict[str, None] = {}  # paths whose answers were large, the oldest first
         self.lead_to(service)
 
@@ -217,6 +219,7 @@ class App(HttpApp):
         """End the threads beside the loop."""
         super().close()
         self.steps.close()
+        self.hashing.close()
 
     async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
         path, target = target_of(scope)
@@ -272,8 +275,9 @@ class App(HttpApp):
     async def _in_turn(
         self, method: str, target: str, named: dict[str, str], content: bytes | Unreadable, client: str
     ) -> Answer:
-        """Answer a request in the thread beside the loop: its body is read first, which holds up no other step."""
+        """Answer a request in a thread beside the loop: its body is read first, which holds up no other step."""
         exchange = self.exchange
+        thread = self.hashing if exchange.is_shared and _HASHING.search(target) else self.steps
         try:
             aim = exchange.take_aim(method, target, named)
             if aim is not None and aim.delay_ns:
@@ -281,7 +285,7 @@ class App(HttpApp):
             body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
             if aim is not None:
                 return await self.steps.run(partial(exchange.meet, aim, Request(method, target, named, body, client)))
-            answer = await self.steps.run(partial(exchange.ask, method, target, named, body, client))
+            answer = await thread.run(partial(exchange.ask, method, target, named, body, client))
             return self._weighed(answer, target)
         except Forked as refusal:
             return written(to_response(refusal))

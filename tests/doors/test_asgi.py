@@ -19,6 +19,7 @@ from labkit.doors.cloud_door import CloudApp
 from labkit.doors.server_thread import DoorSettings
 from labkit.service.limits import MAX_UNJUDGED_BYTES
 from labkit.service.message import respond
+from labkit.vault import password_hashing
 
 
 def scope(method: str, path: str, headers: dict[str, str] | None = None, query: str = "") -> dict[str, Any]:
@@ -187,6 +188,32 @@ def test_health_is_answered_while_a_step_is_under_way(monkeypatch: pytest.Monkey
         assert not waiting.done()
         may_end.set()
         assert made.result().status_code == 200
+        assert waiting.result().status_code == 200
+
+
+def test_others_are_answered_while_a_password_is_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    vault, begun, may_end = Vault.dev(seed=1), threading.Event(), threading.Event()
+    vault.post("sys/auth/userpass", {"type": "userpass"})
+    vault.post("auth/userpass/users/ada", {"password": "right"})
+    usual = password_hashing.answer
+
+    def answer(fetch: Any) -> Any:
+        begun.set()
+        assert may_end.wait(30)
+        return usual(fetch)
+
+    monkeypatch.setattr(password_hashing, "answer", answer)
+    token, login = {"X-Vault-Token": vault.root_token}, "v1/auth/userpass/login/ada"
+    with vault.serve() as url, ThreadPoolExecutor(1) as others:
+        waiting = others.submit(requests.post, f"{url}/{login}", json={"password": "right"}, timeout=30)
+        assert begun.wait(10)
+        try:
+            assert requests.get(f"{url}/v1/sys/mounts", headers=token, timeout=10).status_code == 200
+            made = requests.post(f"{url}/v1/transit/keys/k", headers=token, json={}, timeout=10)
+            assert made.status_code == 200
+            assert not waiting.done()
+        finally:
+            may_end.set()
         assert waiting.result().status_code == 200
 
 

@@ -227,3 +227,68 @@ def test_a_machine_of_every_kind_logs_in_by_the_clients_own_call(client: Any, co
         assert connect(token).lookup_token()["data"]["meta"]["role"] == "machines"
         with pytest.raises(exceptions.Forbidden, match="permission denied"):
             login("machines", service.cloud.mint(name, claims={"aud": "x"}), mount_point="cloud", **where)
+
+
+def test_a_program_logs_in_by_the_clients_own_calls(client: Any, connect: Connect) -> None:
+    client.sys.enable_auth_method("approle", path="robots")
+    approle = client.auth.approle
+    named = {"role_name": "app", "mount_point": "robots"}
+    made = approle.create_or_update_approle(token_policies=["default"], secret_id_num_uses=2, token_ttl="10m", **named)
+    assert made.status_code == 204
+    assert approle.list_roles(mount_point="robots")["data"]["keys"] == ["app"]
+    assert approle.read_role(**named)["data"]["token_ttl"] == 600
+    approle.update_role_id(role_id="robot-1", **named)
+    assert approle.read_role_id(**named)["data"]["role_id"] == "robot-1"
+
+    drawn = approle.generate_secret_id(metadata={"team": "blue"}, **named)["data"]
+    chosen = approle.create_custom_secret_id(secret_id="chosen", **named)["data"]
+    found = approle.read_secret_id(secret_id=drawn["secret_id"], **named)["data"]
+    assert found == approle.read_secret_id_accessor(secret_id_accessor=drawn["secret_id_accessor"], **named)["data"]
+    assert found["metadata"] == {"team": "blue"}
+    accessors = approle.list_secret_id_accessors(**named)["data"]["keys"]
+    assert accessors == sorted([drawn["secret_id_accessor"], chosen["secret_id_accessor"]])
+
+    program = connect("")
+    auth = program.auth.approle.login(role_id="robot-1", secret_id=drawn["secret_id"], mount_point="robots")["auth"]
+    assert auth["metadata"] == {"role_name": "app", "team": "blue"}
+    assert program.auth.token.lookup_self()["data"]["policies"] == ["default"]
+    approle.destroy_secret_id(secret_id=drawn["secret_id"], **named)
+    approle.destroy_secret_id_accessor(secret_id_accessor=chosen["secret_id_accessor"], **named)
+    with pytest.raises(exceptions.InvalidRequest, match="invalid role or secret ID"):
+        program.auth.approle.login(role_id="robot-1", secret_id=drawn["secret_id"], mount_point="robots")
+    approle.delete_role(**named)
+    with pytest.raises(exceptions.InvalidPath):
+        approle.read_role(**named)
+
+
+def test_a_person_logs_in_by_the_clients_own_calls(client: Any, connect: Connect) -> None:
+    client.sys.enable_auth_method("userpass")
+    userpass = client.auth.userpass
+    userpass.create_or_update_user("ada", password="right", policies="default")
+    assert userpass.list_user()["data"]["keys"] == ["ada"]
+    assert userpass.read_user("ada")["data"]["token_policies"] == ["default"]
+
+    person = connect("")
+    auth = person.auth.userpass.login("ada", "right")["auth"]
+    assert (auth["metadata"], person.token) == ({"username": "ada"}, auth["client_token"])
+    userpass.update_password_on_user("ada", password="new")
+    with pytest.raises(exceptions.InvalidRequest, match="invalid username or password"):
+        person.auth.userpass.login("ada", "right")
+    userpass.delete_user("ada")
+    with pytest.raises(exceptions.InvalidRequest):
+        person.auth.userpass.login("ada", "new")
+
+
+def test_a_mount_is_tuned_to_lock_out_by_the_clients_own_call(client: Any) -> None:
+    client.sys.enable_auth_method("userpass")
+    client.write_data("sys/auth/userpass/tune", data={"user_lockout_config": {"lockout_threshold": "2"}})
+    assert client.sys.read_auth_method_tuning("userpass")["data"]["user_lockout_threshold"] == 2
+    client.auth.userpass.create_or_update_user("ada", password="right")
+    for _ in range(2):
+        with pytest.raises(exceptions.InvalidRequest):
+            client.auth.userpass.login("ada", "wrong", use_token=False)
+    with pytest.raises(exceptions.Forbidden):
+        client.auth.userpass.login("ada", "right", use_token=False)
+    found = client.read("sys/locked-users")["data"]["by_namespace"][0]["mount_accessors"][0]
+    client.write_data(f"sys/locked-users/{found['mount_accessor']}/unlock/ada", data={})
+    assert client.auth.userpass.login("ada", "right", use_token=False)["auth"]["client_token"]
