@@ -23,7 +23,9 @@ from labkit.vault.mounts import ResolvedRoute
 
 Outcomes = dict[str, dict[str, str]]
 
+METHODS = ("approle", "userpass")
 PREFIXES = {"system": "sys/", "token": "auth/token/", "kv": "secret/", "transit": "transit/"}
+PREFIXES |= {method: f"auth/{method}/" for method in METHODS}
 PLAIN = "kv/"  # of version 1
 VARIABLE = (
     (re.compile(r"\"[^\"]*\"|'[^']*'|“[^”]*”"), "…"),  # quoted: what was sent

@@ -23,6 +23,7 @@ from labkit.vault.context import Context
 from labkit.vault.mounts import read_table, routes_of
 from tests.conformance.test_replay import OTHERWISE_IN_A_LAB
 from tests.coverage.endpoints import ALIASES, DOCUMENTED, SPECIFIED
+from tests.coverage.harvest import METHODS as METHODS_TO_ENABLE
 from tests.coverage.harvest import PLAIN, PREFIXES, Outcomes
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -79,6 +80,8 @@ def built() -> set[str]:
     """Return the endpoints that there are, as the page names them."""
     vault = Vault.dev(seed=1)
     vault.post("sys/mounts/plain", {"type": "kv"})
+    for method in METHODS_TO_ENABLE:
+        vault.post(f"sys/auth/{method}", {"type": method})
     table = read_table(Context(vault.core, Request("", ""), vault.now()).full_storage)
     found = set()
     for mount in table.mounts:
@@ -180,7 +183,8 @@ Mounts stand at their usual places: `secret/` is KV version 2, `kv/` version 1. 
 Unmodified, over `labkit serve`; of those in Python the project has tests of its own.
 
     hvac 2.4.0              all that is here: KV 1 and 2, transit, tokens, policies, mounts, wrapping, seal, health,
-                            audit, leases, cloud login; also in process, as requests 2.34 and httpx 0.28 are
+                            audit, leases, cloud login, AppRole, userpass; also in process, as requests 2.34 and
+                            httpx 0.28 are
     bao 2.6.1, 2.7.2        the command line: KV, tokens, policies, transit, wrapping, audit, namespaces, seal, rekey,
                             DR; `operator generate-root`, `path-help`, `version-history` and `monitor` ask for what
                             is not here

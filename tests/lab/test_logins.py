@@ -140,4 +140,3 @@ def test_the_same_seed_is_the_same_run_and_a_cut_one_goes_on_the_same(replicatin
     assert whole.trace.digest() == again.trace.digest()
     for cluster in ("paris", "tokyo"):
         assert contents(whole, cluster) == contents(again, cluster)
-

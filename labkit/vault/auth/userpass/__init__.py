@@ -1,1 +1,1 @@
-"""The userpass auth method: people log in with a name and a password."""
+"""The userpass auth method: people log in with a name and a password (decision C23)."""
