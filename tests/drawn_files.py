@@ -130,6 +130,7 @@ def drawn(seed: int) -> dict[str, Any]:
         step = draws.any(draws.fault, draws.fault, draws.repair, draws.runbook)()
         timeline.append({**draws.timed(step, number), "fails": "maybe", **_idle(step)})
     lab = {"sites": list(draws.sites), "links": _links(draws), "clusters": _clusters(draws), "clients": _clients(draws)}
+    lab |= {"cloud": {"site": draws.any(*draws.sites)}}
     end = f"{draws.now_ms + 20_000}ms"
     return {"scenario": f"drawn {seed}", "seed": seed, "lab": lab, "timeline": timeline, "end": end}
 
@@ -165,10 +166,36 @@ def _clusters(draws: _Draws) -> dict[str, Any]:
 
 
 def _clients(draws: _Draws) -> dict[str, Any]:
+    site, use = draws.any(*draws.sites), list(draws.sites)
     work = [
         {"do": "put-secret", "every": draws.any("100ms", "1s"), "from": "3s", "keys": draws.any(0, 3)},
         {"do": "get-secret", "every": "500ms", "from": "3s", "keys": 3},
         {"do": "encrypt", "every": "1s", "from": "3s"},
     ]
-    group = {"site": draws.any(*draws.sites), "use": list(draws.sites), "count": draws.any(1, 2), "work": work}
-    return {"writers": {**group, "timeout": "1s", "retries": draws.any(0, 4)}}
+    group = {"site": site, "use": use, "count": draws.any(1, 2), "work": work, "timeout": "1s"}
+    others = draws.random.sample(use, len(use))
+    return {
+        "writers": {**group, "retries": draws.any(0, 4)},
+        "sharers": {"site": draws.any(*use), "use": others, "count": 2, "share": True, "work": _shared_work(draws)},
+        "rivals": {"site": draws.any(*use), "use": use, "share": "sharers", "work": _shared_work(draws)},
+        "apps": {"site": site, "use": use, "retries": draws.any(0, 6), "work": _token_work(draws)},
+    }
+
+
+def _shared_work(draws: _Draws) -> list[Step]:
+    """What meets on two keys."""
+    return [
+        {"do": "put-secret", "every": draws.any("200ms", "900ms"), "from": "3s", "keys": 2, "cas": draws.chance(50)},
+        {"do": "get-secret", "every": "700ms", "from": "3s", "keys": 2},
+        {"do": "delete-secret", "every": draws.any("400ms", "3s"), "from": "3s", "keys": 2},
+    ]
+
+
+def _token_work(draws: _Draws) -> list[Step]:
+    """Tokens that come, are used, and end; logins that nobody has made possible are refused."""
+    return [
+        {"do": "create-token", "every": "1s", "from": "3s", "ttl": draws.any("2s", "1h"), "uses": draws.any(1, 3, 100)},
+        {"do": "use-token", "every": draws.any("200ms", "700ms"), "from": "3s"},
+        {"do": "revoke-token", "every": draws.any("900ms", "5s"), "from": "3s"},
+        {"do": "login", "every": "4s", "from": "3s"},
+    ]

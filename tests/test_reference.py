@@ -9,7 +9,8 @@ import pytest
 from labkit import reference
 from labkit.lab.invariants import STANDING
 from labkit.reference import TOPICS, UnknownTopic, entries, entry, page
-from labkit.scenario.file_parts import ClusterPart, FilePart, WorkPart, fields_of
+from labkit.scenario.client_parts import WorkPart
+from labkit.scenario.file_parts import ClusterPart, FilePart, fields_of
 from labkit.scenario.verbs import VERBS
 
 NUMBERED = {"R": 25, "C": 23, "K": 6, "T": 17, "A": 13, "D": 23}

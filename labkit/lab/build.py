@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from labkit.lab.flapping import Flapping
 from labkit.lab.hosts.balancer import BalancerHost
-from labkit.lab.hosts.client_host import ClientHost
+from labkit.lab.hosts.client_host import ClientAccess, ClientHost
 from labkit.lab.hosts.passage import Passage
 from labkit.lab.nodes.election import RAISED_APART_NS
 from labkit.lab.nodes.node_directory import NodeDirectory
@@ -260,9 +260,9 @@ def _add_clients(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> 
         nodes = parts.blueprint.behind(group)
         preferred = group.use[0]
         for name in group.names:
-            root_token = _root_token(parts.console, preferred)
+            access = ClientAccess(_root_token(parts.console, preferred), parts.login_body)
             own = shared.services(TIMER, name)
-            parts.clients[name] = ClientHost(name, group, nodes, own, root_token, states.get(name))
+            parts.clients[name] = ClientHost(name, group, nodes, own, access, states.get(name))
     parts.hosts.update(parts.clients)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from labkit.lab import build
 from labkit.lab.checkpoints import Checkpoints
-from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.blueprint import Blueprint
 from labkit.lab.plan.blueprint_rules import judge
+from labkit.lab.plan.workload_operations import OPERATIONS
 from labkit.lab.snapshot import Snapshot
 from labkit.service.arguments import duration_ns, flag, seed, shown, whole_number, wrong
 from labkit.service.durations import format_duration
@@ -21,7 +21,7 @@ def judge_lab(blueprint: Any, lab_seed: Any, trace: Any, snapshot: Any) -> None:
     """Judge what a lab is to be made of."""
     if not isinstance(blueprint, Blueprint):
         raise wrong("blueprint", "a Blueprint; Lab.pair() and Lab.triangle() need none", blueprint)
-    judge(blueprint, BUILDERS, build.SHAPES)
+    judge(blueprint, OPERATIONS, build.SHAPES)
     seed("seed", lab_seed)
     flag("trace", trace)
     if snapshot is not None and not isinstance(snapshot, Snapshot):

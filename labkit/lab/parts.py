@@ -22,6 +22,7 @@ from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.turns import Turns
 from labkit.seeded import DrawnOnce, WorldLabel
+from labkit.service.message import Body
 from labkit.sim.clock import Clock
 from labkit.sim.network import Network
 from labkit.sim.network_faults import Faults
@@ -92,6 +93,11 @@ class Parts:
     def cloud_values(self) -> dict[str, Any]:
         """Return what operators have of the cloud, by name (``kept_values``)."""
         return {name: value for host in self.clouds.values() for name, value in host.values().items()}
+
+    def login_body(self, machine: str) -> Body:
+        """Return what a machine of the cloud logs in with now; nothing without a cloud, or a token."""
+        host = self.clouds.get(CLOUD_HOST)
+        return {} if host is None else host.login_body(machine)
 
     def connect(self, node: str) -> None:
         """Let the clock's items for a node go to its process, or past it to the node while nothing waits for it."""

@@ -66,6 +66,28 @@ expected; --seed 3 and --only latency=20ms-nodes=3 choose.  `labkit check` check
 A lab may be that of another file of the project, whole: lab: ../two-regions.lab.yaml.  The path begins at this file.
 """
 
+ABOUT_WORK = """
+Clients work at a steady rate, each on keys of its own, or with share on those that all clients of a group use:
+    writers:
+      share: true
+      work:
+        - {do: put-secret, every: 200ms, keys: 4, cas: true}
+        - {do: get-secret, every: 300ms, keys: 4}
+        - {do: delete-secret, every: 2s, keys: 4}
+    auditors: {site: tokyo, use: [tokyo], share: writers, work: [{do: get-secret, every: 1s, keys: 4}]}
+    apps:
+      work:
+        - {do: create-token, every: 1s, ttl: 30s, uses: 3}
+        - {do: use-token, every: 500ms}
+        - {do: revoke-token, every: 5s}
+cas names the version that the client last saw in an answer, 0 before any; a get-secret shows it what others wrote.  A
+refusal is final and counts as refused; after an attempt without an answer it is in doubt: that one may have written.
+delete-secret deletes the newest version, every tenth time the secret with all its versions.  Tokens are those of
+create-token and login: use-token looks one of them up by itself, each in turn, and spends one of its uses; one that is
+refused is held no more; revoke-token ends the oldest.  Without a token neither does anything.  login is that of a
+machine of the cloud at auth/cloud/, which steps of the timeline set up; without a token of its machine it is refused.
+"""
+
 ABOUT_STEPS = """
 A step of the timeline has do, a verb, with the verb's parameters (labkit help verbs), and may have:
     at: the instant at which it begins, such as 20s
@@ -279,6 +301,7 @@ def _scenario() -> Iterator[str]:
     yield ABOUT_FILES
     yield from _keys(FilePart, "")
     yield ABOUT_MANY_RUNS.rstrip()
+    yield ABOUT_WORK.rstrip()
     yield ABOUT_STEPS
     yield from (f"    {name}" for name in STANDING)
     yield ABOUT_OVER_TIME.rstrip()

@@ -12,7 +12,8 @@ from labkit.lab.plan.blueprint import (
     NodeSettings,
     WorkloadPlan,
 )
-from labkit.scenario.file_parts import BalancerPart, ClientsPart, ClusterPart, LabPart, LinkPart, NodePart
+from labkit.scenario.client_parts import ClientsPart, WorkPart, shared_keys
+from labkit.scenario.file_parts import BalancerPart, ClusterPart, LabPart, LinkPart, NodePart
 
 
 def blueprint_of(lab: LabPart) -> Blueprint:
@@ -81,19 +82,24 @@ def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
         fall=group.fall,
         consistent=group.consistent,
         through=group.through or "",
-        workload=tuple(
-            [
-                WorkloadPlan(
-                    operation=work.do,
-                    every_ns=work.every,
-                    from_ns=work.from_,
-                    until_ns=work.until or 0,
-                    size_bytes=work.size,
-                    keys=work.keys,
-                )
-                for work in group.work
-            ]
-        ),
+        share=shared_keys(name, group),
+        workload=tuple(map(_workload_plan, group.work)),
+    )
+
+
+def _workload_plan(work: WorkPart) -> WorkloadPlan:
+    return WorkloadPlan(
+        operation=work.do,
+        every_ns=work.every,
+        from_ns=work.from_,
+        until_ns=work.until or 0,
+        size_bytes=work.size,
+        keys=work.keys,
+        cas=work.cas,
+        ttl_ns=work.ttl or 0,
+        uses=work.uses or 0,
+        role=work.role or WorkloadPlan.role,
+        machine=work.machine or WorkloadPlan.machine,
     )
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, NamedTuple, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.measured_latencies import latency_ns
+from labkit.scenario.client_parts import ClientsPart, Interval, WorkPart, lasting
 from labkit.scenario.expect_keys import COUNTS, TIMES, CountRange, ExpectPart, Part, StepsPart, TimeRange, one_of
 from labkit.scenario.problems import FieldError
 from labkit.scenario.timed.situations import SITUATIONS
@@ -26,8 +26,6 @@ from labkit.scenario.value_types import (
     Share,
     Site,
     SitePair,
-    Size,
-    write_duration,
 )
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
@@ -35,16 +33,7 @@ MAX_SEEDS = 10_000
 DISTRIBUTIONS = ("constant", "uniform", "normal", "exponential", "heavy")
 
 
-def _at_least(min_ns: int) -> AfterValidator:
-    def check(value: int) -> int:
-        if value < min_ns:
-            raise ValueError(f"expected a duration from {write_duration(min_ns)} up, got {write_duration(value)}")
-        return value
-
-    return AfterValidator(check)
-
-
-Latency = Annotated[Duration, _at_least(MILLISECOND_NS // 1_000)]
+Latency = Annotated[Duration, lasting(MILLISECOND_NS // 1_000)]
 
 
 def _measured(value: list[str]) -> list[str]:
@@ -56,7 +45,6 @@ def _measured(value: list[str]) -> list[str]:
 
 
 Regions = Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator(_measured)]
-Interval = Annotated[Duration, _at_least(MILLISECOND_NS)]
 
 
 class LinkPart(Part):
@@ -140,55 +128,6 @@ class ClusterPart(Part):
                 "threshold" if "threshold" in self.model_fields_set else "shares",
             )
         return self
-
-
-class WorkPart(Part):
-    """One thing that each client of a group does at a steady rate."""
-
-    do: Annotated[str, one_of("an operation", tuple(BUILDERS))] = Field(description="one of " + ", ".join(BUILDERS))
-    every: Interval = Field(description="a duration such as 100ms, from one operation to the next")
-    from_: Duration = Field(0, alias="from", description="an instant such as 2s")
-    until: Duration | None = Field(None, description="an instant such as 60s; the end unless given")
-    size: Size = Field(64, description="a size such as 64B or 4KiB")
-    keys: int = Field(0, ge=0, le=100_000, description="a number of keys to go round, or 0 for a new one each time")
-
-    @model_validator(mode="after")
-    def _ends_after_its_start(self) -> WorkPart:
-        if self.until is not None and self.until <= self.from_:
-            text = (
-                f"expected an instant later than from ({write_duration(self.from_)}), got {write_duration(self.until)}"
-            )
-            raise FieldError(text, "until")
-        return self
-
-
-class ClientsPart(Part):
-    """A group of clients."""
-
-    site: Site = Field(description="the site of its hosts")
-    use: list[ClusterName] = Field(min_length=1, description="clusters in order of preference such as [paris, tokyo]")
-    count: int = Field(1, ge=1, le=100, description="a number of clients from 1 to 100")
-    timeout: Interval = Field(SECOND_NS, description="a duration such as 1s")
-    retries: int = Field(3, ge=0, le=1_000, description="a number of further attempts, from 0 up")
-    backoff: Interval = Field(200 * MILLISECOND_NS, description="a duration such as 200ms between two attempts")
-    backoff_limit: Interval | None = Field(
-        None, alias="backoff limit", description="a duration such as 10s up to which each pause is twice the last one"
-    )
-    jitter: Share = Field(0, description="a share such as 20% by which pauses are longer or shorter")
-    retry_budget: Share = Field(
-        0, alias="retry budget", description="a share such as 10%: one further attempt for each ten operations"
-    )
-    health_check: Interval | None = Field(
-        None,
-        alias="health check",
-        description="a duration such as 1s: check all nodes so often, use one that is in service",
-    )
-    fall: int = Field(2, ge=1, le=100, description="a number of failed checks that take a node out of service")
-    through: Name | None = Field(None, description="a load balancer, when they know nothing else")
-    consistent: bool = Field(False, description="true to send X-Vault-Index, so that no answer is older than a write")
-    work: list[WorkPart] = Field(
-        [], max_length=20, description="a list of operations such as {do: put-secret, every: 100ms}"
-    )
 
 
 class BalancerPart(Part):

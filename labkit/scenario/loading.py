@@ -17,12 +17,13 @@ from labkit.lab.hosts.cloud_host import OF_CLOUD
 from labkit.lab.operations.kept_values import mistaken, references, texts_with_names
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.scenario.blueprints import blueprint_of
+from labkit.scenario.client_parts import ClientsPart, errors_of_group
 from labkit.scenario.documents.combination import NO_COMBINATION, Combination
 from labkit.scenario.documents.matrix import checked, named, put_in
 from labkit.scenario.documents.shared_lab import with_shared_lab
 from labkit.scenario.documents.yaml_positions import Document, Path, parse, read
 from labkit.scenario.expect_keys import OTHER_KEYS, WORDS, Expectations, ExpectPart
-from labkit.scenario.file_parts import ClientsPart, FilePart, LabPart, fields_of, part_at
+from labkit.scenario.file_parts import FilePart, LabPart, fields_of, part_at
 from labkit.scenario.mode_order import out_of_order
 from labkit.scenario.problems import (
     FieldError,
@@ -253,6 +254,8 @@ class _Checker:
         if lab.cloud is not None:
             self._claim(used, ("lab", "cloud"), {CLOUD_HOST: "a name"})
         for name, group in lab.clients.items():
+            for below, text in errors_of_group(name, lab.clients, has_cloud=lab.cloud is not None):
+                self.add(("lab", "clients", name, *below), text)
             if group.through is not None and group.through not in lab.balancers:
                 text = expected("a load balancer", group.through, lab.balancers)
                 self.add(("lab", "clients", name, "through"), text)

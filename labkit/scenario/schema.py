@@ -68,6 +68,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         "additionalProperties": False,
     },
     "when": {"anyOf": [{"enum": ["done", "refused"]}, _defined("ExpectPart")]},
+    "shared": {"anyOf": [{"type": "boolean"}, _text(NAME)]},
 }
 """What is written, by a name of its own."""
 
@@ -79,6 +80,7 @@ WRITTEN: Mapping[str, str] = {
     "_after": "after",
     "read_point": "point",
     "_when": "when",
+    "_share": "shared",
 }
 """{function that reads a value: what is written for it}."""
 

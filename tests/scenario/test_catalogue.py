@@ -152,7 +152,16 @@ OF_KEYS = {
         "{do: crash, target: paris}", "{do: crash, target: paris, at: 6s}", "step 10: ask tokyo POST transit/decrypt"
     ),
 }
+OF_CLIENTS = {
+    "deleted-and-back": Altered("latency: 200ms", "latency: 1ms", "of them lost"),
+    "logins-without-the-cloud": Altered(
+        *without("{do: cloud-outage, endpoint: machine, at: 10s}"), "operations refused"
+    ),
+    "tokens-in-the-outage": Altered("ttl: 6s", "ttl: 1h", "operations refused"),
+    "two-writers-of-one-key": Altered("cas: true", "cas: false", "operations refused"),
+}
 OTHERS = {
+    **{f"clients/{name}": row for name, row in OF_CLIENTS.items()},
     **{f"cloud/{name}": row for name, row in OF_CLOUD.items()},
     **{f"keys/{name}": row for name, row in OF_KEYS.items()},
 }
@@ -167,7 +176,7 @@ def test_without_its_point_a_scenario_is_not_as_expected(name: str, checkout: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
-def test_without_its_point_a_scenario_of_the_cloud_or_keys_is_not_as_expected(
+def test_without_its_point_a_scenario_of_clients_cloud_or_keys_is_not_as_expected(
     name: str, checkout: Path, tmp_path: Path
 ) -> None:
     play_altered(checkout / f"scenarios/{name}.lab.yaml", OTHERS[name], tmp_path)
@@ -187,6 +196,6 @@ def play_altered(path: Path, altered: Altered, folder: Path) -> None:
 
 
 def test_every_scenario_of_the_catalogues_is_altered(checkout: Path) -> None:
-    for folder, altered in (("cloud", OF_CLOUD), ("dr", ALTERED), ("keys", OF_KEYS)):
+    for folder, altered in (("clients", OF_CLIENTS), ("cloud", OF_CLOUD), ("dr", ALTERED), ("keys", OF_KEYS)):
         names = {path.name.removesuffix(".lab.yaml") for path in (checkout / "scenarios" / folder).iterdir()}
         assert names == set(altered), folder

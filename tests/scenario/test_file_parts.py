@@ -7,21 +7,19 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
+from labkit.scenario.client_parts import ClientsPart, WorkPart
 from labkit.scenario.expect_keys import CountRange, ExpectPart, StepsPart, TimeRange
 from labkit.scenario.file_parts import (
     DISTRIBUTIONS,
     INNER,
     BalancerPart,
-    ClientsPart,
     CloudPart,
     ClusterPart,
     FilePart,
     LabPart,
     LinkPart,
     NodePart,
-    WorkPart,
     fields_of,
     part_at,
 )
@@ -160,11 +158,6 @@ def test_what_a_file_leaves_out_is_what_a_scenario_takes() -> None:
         *(scenario.about, scenario.seed, scenario.end_ns, scenario.settle_ns),
     )
     assert (file.timeline, file.expect) == ([], {})
-
-
-@pytest.mark.parametrize("operation", BUILDERS)
-def test_a_client_may_do_whatever_clients_can(operation: str) -> None:
-    assert WorkPart.model_validate({"do": operation, "every": "1s"}).do == operation
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)

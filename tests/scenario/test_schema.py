@@ -63,6 +63,7 @@ NOT_SAID = {
     "partition-of-one-site",
     "promote-before-replicate",
     "regions-not-measured",
+    "share-of-nobody",
     "shared-lab-in-a-chain",
     "shared-lab-missing",
     "shared-lab-not-yaml",
@@ -82,6 +83,9 @@ NOT_SAID = {
     "unknown-site",
     "until-before-from",
     "until-zero",
+    "work-login-without-a-cloud",
+    "work-options-of-another",
+    "work-without-tokens",
 }
 
 

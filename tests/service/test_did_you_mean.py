@@ -6,10 +6,11 @@ import random
 
 import pytest
 
-from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.invariants import STANDING
+from labkit.lab.plan.workload_operations import OPERATIONS
+from labkit.scenario.client_parts import ClientsPart, WorkPart
 from labkit.scenario.expect_keys import ExpectPart
-from labkit.scenario.file_parts import ClientsPart, ClusterPart, FilePart, LinkPart, WorkPart, fields_of
+from labkit.scenario.file_parts import ClusterPart, FilePart, LinkPart, fields_of
 from labkit.scenario.verbs import VERBS
 from labkit.service.did_you_mean import nearest
 
@@ -48,7 +49,7 @@ def test_a_long_word_costs_no_time() -> None:
 
 def test_of_five_hundred_typos_nearly_all_are_understood() -> None:
     draws = random.Random(20)
-    known = [list(VERBS), list(BUILDERS), list(STANDING)]
+    known = [list(VERBS), list(OPERATIONS), list(STANDING)]
     known += [list(fields_of(part)) for part in (FilePart, LinkPart, ClusterPart, ClientsPart, WorkPart, ExpectPart)]
     typos = []
     for _ in range(500):

@@ -9,22 +9,33 @@
 4. A client that checks health sends every attempt to the node that the checks name, and nowhere else: what it takes to
    find out is part of an outage.
 5. Further attempts pause longer each time, where the plan says so, and need a budget where it has one.
-6. The state is plain values; what is to be done comes back as effects (R2).
+6. What it holds and saw by its answers is its memory (``client_memory``).
+7. The state is plain values; what is to be done comes back as effects (R2).
 """
 
 from __future__ import annotations
 
-from base64 import b64encode
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from labkit.lab.hosts.client_memory import ClientMemory
 from labkit.lab.hosts.health_checks import HEALTH_PATH, HealthChecks
-from labkit.lab.plan.blueprint import ClientPlan, NodePlan, WorkloadPlan
+from labkit.lab.hosts.workload_requests import (
+    TOKEN_HEADER,
+    Turn,
+    build_request,
+    counts_apart,
+    has_no_machine_token,
+    keys_of,
+)
+from labkit.lab.plan.blueprint import ClientPlan, NodePlan
+from labkit.lab.plan.workload_operations import ISSUING, REVOKE_TOKEN, USE_TOKEN
 from labkit.lab.wire.addresses import host_of
 from labkit.lab.wire.messages import AttemptTimeout, CheckTimer, Correlation, RetryTimer, WorkTimer
 from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN
-from labkit.lab.wire.seen_versions import SeenVersion, read_version
+from labkit.lab.wire.seen_versions import SeenVersion, made_version, read_version
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
-from labkit.service.message import Request, Response
+from labkit.service.message import Body, Request, Response
 
 ClientTimer = WorkTimer | AttemptTimeout | RetryTimer | CheckTimer
 
@@ -32,6 +43,7 @@ MILLION = 1_000_000
 MAX_DOUBLINGS = 20
 MAX_CREDIT = 10 * MILLION  # ten further attempts
 INDEX = "X-Vault-Index"
+FORBIDDEN = 403
 
 
 class Operation(NamedTuple):
@@ -81,9 +93,12 @@ class Client:
     __slots__ = (
         "checks",
         "clusters",
+        "counts_apart",
         "credit_ppm",
         "deadlines",
         "index",
+        "login_body",
+        "memory",
         "name",
         "nodes",
         "pending",
@@ -109,6 +124,8 @@ class Client:
         self.pending: dict[int, Operation] = {row[0]: Operation(*row) for row in state.get("pending", ())}
         self.deadlines: dict[int, int] = dict(state.get("deadlines", ()))  # of attempts under way, the first one first
         self.timed: bool = state.get("timed", False)  # whether the timer for them is set
+        self.memory, self.counts_apart = ClientMemory(state.get("memory")), counts_apart(plan)
+        self.login_body: Callable[[str], Body] = _no_machine
         self.clusters = {node.name: node.cluster.name for node in nodes}
 
     def start(self, now_ns: int) -> list[Effect]:
@@ -171,6 +188,7 @@ class Client:
             "index": self.index,
             "credit_ppm": self.credit_ppm,
             "checks": None if self.checks is None else self.checks.state(),
+            "memory": self.memory.state(),
         }
 
     def _check(self) -> list[Effect]:
@@ -196,12 +214,20 @@ class Client:
         if work.until_ns and now_ns >= work.until_ns:
             return []
         self.serial += 1
-        request = build_request(self.name, work, self.serial, self.token)
+        number = self.memory.take_turn(timer.workload) if self.counts_apart else self.serial
+        owner = keys_of(self.plan, self.name)
+        request = build_request(Turn(self.name, owner, work, number, self.token, self.memory, self.login_body))
+        again = SetTimer(work.every_ns, timer)
+        if request is None:
+            return [again]
         if self.index:
             request = request._replace(headers={**request.headers, INDEX: self.index})
         self.credit_ppm = min(MAX_CREDIT, self.credit_ppm + self.plan.budget_ppm)
         operation = Operation(self.serial, work.operation, now_ns, request)
-        return [SetTimer(work.every_ns, timer), *self._attempt(operation, now_ns)]
+        if has_no_machine_token(request):
+            unsent = operation._replace(node=self.nodes[self.position % len(self.nodes)].name)
+            return [again, *self._end(unsent, REFUSED, self._correlation(unsent))]
+        return [again, *self._attempt(operation, now_ns)]
 
     def _attempt(self, operation: Operation, now_ns: int, node: str = "") -> list[Effect]:
         number, name, started_ns, request, attempts, silent, _, status = operation
@@ -271,31 +297,29 @@ class Client:
         self.pending.pop(operation.number, None)
         self.deadlines.pop(operation.number, None)
         seen = None if response is None else read_version(operation.request, response)
+        if self.counts_apart:
+            self._remember(operation, kind, seen, response)
         return [Outcome(operation, kind, correlation, seen)]
+
+    def _remember(self, operation: Operation, kind: str, seen: SeenVersion | None, response: Response | None) -> None:
+        """Remember what an operation showed of a secret, and what became of a token by it."""
+        memory, request = self.memory, operation.request
+        if operation.name in ISSUING:
+            memory.hold(response.auth if response is not None and kind == ANSWERED else None)
+        elif operation.name == REVOKE_TOKEN:
+            memory.revoked((request.body or {})["token"], had_effect=kind != REFUSED)
+        elif operation.name == USE_TOKEN:
+            text = request.headers[TOKEN_HEADER]
+            memory.used(text, had_effect=kind != REFUSED)
+            if operation.status == FORBIDDEN:
+                memory.drop(text)
+        elif response is not None and any(work.cas for work in self.plan.workload):
+            memory.see(seen or (made_version(request, response) if kind == ANSWERED else None))
 
     def _correlation(self, operation: Operation) -> Correlation:
         return Correlation(self.name, operation.number, operation.attempts)
 
 
-def build_request(client: str, work: WorkloadPlan, number: int, token: str) -> Request:
-    """Make the request of a workload's operation: the names that scenario files use for them are the keys here."""
-    return BUILDERS[work.operation](client, work, number, {"X-Vault-Token": token})
-
-
-def _put_secret(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:
-    key = number % work.keys if work.keys else number
-    body = {"data": {"number": number, "value": "x" * work.size_bytes}}
-    return Request("POST", f"/v1/secret/data/{client}/{key}", headers, body)
-
-
-def _get_secret(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:
-    key = number % work.keys if work.keys else number
-    return Request("GET", f"/v1/secret/data/{client}/{key}", headers)
-
-
-def _encrypt(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:
-    plaintext = b64encode(number.to_bytes(8, "big").rjust(work.size_bytes, b"x")).decode()
-    return Request("POST", f"/v1/transit/encrypt/{client}", headers, {"plaintext": plaintext})
-
-
-BUILDERS = {"put-secret": _put_secret, "get-secret": _get_secret, "encrypt": _encrypt}
+def _no_machine(machine: str) -> Body:
+    """Without a cloud no machine has a token."""
+    return {}

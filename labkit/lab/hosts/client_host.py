@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from labkit.lab.hosts.client import Client, ClientTimer, Effect, Outcome, SendRequest, SetTimer
 from labkit.lab.plan.blueprint import ClientPlan, NodePlan
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import ApiAnswer, ApiRequest, Correlation, malformed_answer, size_of
 from labkit.lab.wire.reports import MESSAGE_REFUSED, NOT_ASKED, Observed, OperationEnded
+from labkit.service.message import Body
+
+
+class ClientAccess(NamedTuple):
+    """What a client gets in: the token that its preferred cluster accepts now, and what a machine logs in with now."""
+
+    root_token: Callable[[], str]
+    login_body: Callable[[str], Body]
 
 
 class ClientHost:
-    """One client on the network; ``root_token`` gives the token that its preferred cluster accepts now."""
+    """One client on the network."""
 
-    __slots__ = ("client", "name", "refused_messages", "root_token", "services")
+    __slots__ = ("access", "client", "name", "refused_messages", "services")
 
     def __init__(
         self,
@@ -23,11 +31,12 @@ class ClientHost:
         plan: ClientPlan,
         nodes: tuple[NodePlan, ...],
         services: HostServices,
-        root_token: Callable[[], str],
+        access: ClientAccess,
         state: dict[str, Any] | None = None,
     ) -> None:
-        self.name, self.services, self.root_token = name, services, root_token
+        self.name, self.services, self.access = name, services, access
         self.client = Client(name, plan, nodes, state)
+        self.client.login_body = access.login_body
         self.refused_messages: int = (state or {}).get("refused_messages", 0)
 
     def __repr__(self) -> str:
@@ -49,7 +58,7 @@ class ClientHost:
 
     def on_timer(self, timer: ClientTimer) -> None:
         """A timer came back; a changed root token is known to clients as soon as to operators."""
-        self.client.token = self.root_token()
+        self.client.token = self.access.root_token()
         self._carry_out(self.client.on_timer(timer, self.services.now()))
 
     def state(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import ApiAnswer, ApiRequest, CloudAnswerTimer, malformed, size_of
 from labkit.lab.wire.reports import MESSAGE_REFUSED, Observed
 from labkit.service.key_store_address import KEY_STORE_HOST
-from labkit.service.message import Response
+from labkit.service.message import Body, Response
 
 OF_MACHINE = ("subscription_id", "resource_group", "location", "principal_id", "resource_id", "token")
 OF_CLOUD = (
@@ -89,6 +89,16 @@ class CloudHost:
                 facts["token"] = vm.token()
             found.update({f"{self.name}.{vm.name}.{name}": value for name, value in facts.items()})
         return found
+
+    def login_body(self, machine: str) -> Body:
+        """Return what a machine logs in with: a token from its endpoint, and its place; nothing without a token."""
+        try:
+            vm = self.cloud.vm(machine)
+            jwt = vm.token()
+        except (NoToken, ValueError):  # its endpoint is down, or nobody has such a machine
+            return {}
+        where = {"vmss_name": vm.scale_set} if vm.scale_set else {"vm_name": vm.name}
+        return {"jwt": jwt, "subscription_id": vm.subscription_id, "resource_group_name": vm.resource_group, **where}
 
     def state(self) -> dict[str, Any]:
         """Return it as plain values (R3)."""

@@ -105,7 +105,11 @@ class NodePlan:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadPlan:
-    """What a group of clients does: an operation at a steady rate between two instants (nanoseconds of lab time)."""
+    """What a group of clients does: an operation at a steady rate between two instants (nanoseconds of lab time).
+
+    With ``cas`` a secret is put only as the version after the one that the client last saw.  Tokens that are created
+    have ``ttl_ns`` and ``uses`` (0: as the service has it).  A ``machine`` of the cloud logs in by a ``role``.
+    """
 
     operation: str
     every_ns: int
@@ -113,6 +117,11 @@ class WorkloadPlan:
     until_ns: int = 0
     size_bytes: int = 64
     keys: int = 0
+    cas: bool = False
+    ttl_ns: int = 0
+    uses: int = 0
+    role: str = "web"
+    machine: str = "web-1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +132,8 @@ class ClientPlan:
     longer or shorter by up to ``jitter_ppm``.  ``budget_ppm`` is how many further attempts each operation pays for
     (0: no budget).  With ``check_ns`` they check every node's health so often and use one in service, which ``fall``
     failed checks end; without, they try one node after another.  ``consistent`` ones send X-Vault-Index.
-    Those ``through`` a load balancer know nothing but that.
+    Those ``through`` a load balancer know nothing but that.  With ``share`` all of them use the same keys, those under
+    this name.
     """
 
     name: str
@@ -140,6 +150,7 @@ class ClientPlan:
     fall: int = 2
     consistent: bool = False
     through: str = ""
+    share: str = ""
     workload: tuple[WorkloadPlan, ...] = ()
 
     @property

@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, ClusterPlan, LinkPlan, NodeSettings
+from labkit.lab.plan.blueprint import (
+    BalancerPlan,
+    Blueprint,
+    ClientPlan,
+    ClusterPlan,
+    LinkPlan,
+    NodeSettings,
+    WorkloadPlan,
+)
+from labkit.lab.plan.workload_operations import ISSUING, LOGIN, TAKING
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.service.arguments import MAX_DRIFT, MAX_OFFSET_NS, flag, one_of, text, whole_number, wrong
 
@@ -86,10 +95,25 @@ def _judge_clients(group: ClientPlan, blueprint: Blueprint, clusters: list[str],
     if group.through:
         balancers = [plan.name for plan in blueprint.balancers]
         one_of(f"{what}, through", "a load balancer", group.through, balancers)
+    if group.share != "":
+        text(f"{what}, share", "a name under which its keys stand, or an empty text", group.share)
     for work in group.workload:
-        one_of(f"{what}, operation", "an operation", work.operation, operations)
-        whole_number(f"{what}, every_ns", AT_LEAST_ONE, work.every_ns, 1)
-        _judge_times(what, work, ("from_ns", "until_ns", "size_bytes", "keys"))
+        _judge_work(what, work, blueprint, operations)
+    named = [work.operation for work in group.workload]
+    without = [name for name in named if name in TAKING]
+    if without and not any(name in ISSUING for name in named):
+        raise wrong(f"{what}, workload", f"{' or '.join(ISSUING)} beside {without[0]}, which takes their tokens", named)
+
+
+def _judge_work(what: str, work: WorkloadPlan, blueprint: Blueprint, operations: Iterable[str]) -> None:
+    one_of(f"{what}, operation", "an operation", work.operation, operations)
+    whole_number(f"{what}, every_ns", AT_LEAST_ONE, work.every_ns, 1)
+    _judge_times(what, work, ("from_ns", "until_ns", "size_bytes", "keys", "ttl_ns", "uses"))
+    flag(f"{what}, cas", work.cas)
+    text(f"{what}, role", "the name of a role", work.role)
+    text(f"{what}, machine", "the name of a machine of the cloud", work.machine)
+    if work.operation == LOGIN and blueprint.cloud is None:
+        raise wrong(f"{what}, operation", "a blueprint with a cloud, from which machines log in", work.operation)
 
 
 def _judge_names(blueprint: Blueprint) -> None:

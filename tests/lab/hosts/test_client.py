@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.lab.hosts.client import BUILDERS, Client, Outcome, SendRequest, SetTimer, build_request
+from labkit.lab.hosts.client import Client, Outcome, SendRequest, SetTimer
 from labkit.lab.plan.blueprint import ClientPlan, ClusterPlan, NodePlan, WorkloadPlan
 from labkit.lab.wire.messages import AttemptTimeout, CheckTimer, Correlation, RetryTimer, WorkTimer
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
@@ -321,36 +320,140 @@ def test_one_node_that_fails_two_operations_is_left_once():
     assert one.nodes[one.position].name == "paris-2"
 
 
-@pytest.mark.parametrize("operation", sorted(BUILDERS))
-def test_a_workload_makes_the_same_request_for_the_same_number(operation):
-    work = WorkloadPlan(operation=operation, every_ns=1, size_bytes=40, keys=4)
-
-    assert build_request("shop-1", work, 6, "hvs.x") == build_request("shop-1", work, 6, "hvs.x")
-    assert build_request("shop-1", work, 6, "hvs.x").headers == {"X-Vault-Token": "hvs.x"}
-
-
-def test_keys_bound_how_many_secrets_there_are():
-    bounded, free = (WorkloadPlan(operation="put-secret", every_ns=1, keys=keys) for keys in (4, 0))
-
-    assert len({build_request("c", bounded, number, "").path for number in range(40)}) == 4
-    assert len({build_request("c", free, number, "").path for number in range(40)}) == 40
+def remembering(*work: WorkloadPlan, **given: Any) -> Client:
+    """A client of three nodes that has what its work takes from a token it was given."""
+    one = Client("shop-1", replace(plan(*work), **given), NODES)
+    one.token = "hvs.root"
+    return one
 
 
-def test_a_size_is_the_size_of_what_is_stored():
-    put, encrypt = (WorkloadPlan(operation=name, every_ns=1, size_bytes=100) for name in ("put-secret", "encrypt"))
-
-    stored, encrypted = build_request("c", put, 1, "").body, build_request("c", encrypt, 1, "").body
-    assert stored
-    assert encrypted
-    assert len(stored["data"]["value"]) == 100
-    assert b64decode(encrypted["plaintext"]) == 92 * b"x" + (1).to_bytes(8, "big"), "its number stands at the end"
+def did(operation: str, **how: Any) -> WorkloadPlan:
+    return WorkloadPlan(operation=operation, every_ns=SECOND_NS, **how)
 
 
-def test_a_plaintext_that_is_wanted_short_is_its_number():
-    """A number has eight bytes, whatever size is wanted."""
-    sent = build_request("c", WorkloadPlan(operation="encrypt", every_ns=1, size_bytes=1), 258, "").body
+def at_turn(one: Client, workload: int = 0) -> Any:
+    """Let a workload have its turn; return what it sends."""
+    effects = one.on_timer(WorkTimer(workload), 2 * SECOND_NS)
+    return next((effect for effect in effects if isinstance(effect, SendRequest)), None)
 
-    assert sent == {"plaintext": "AAAAAAAAAQI="}
+
+def secret(version: int) -> Response:
+    return Response(200, {}, {"data": {"version": version, "created_time": "now"}})
+
+
+def token(text: str, uses: int = 0) -> Response:
+    return Response(200, {}, {"auth": {"client_token": text, "num_uses": uses}})
+
+
+def test_a_check_and_set_names_what_the_last_answer_showed_of_the_key():
+    one = remembering(did("put-secret", keys=1, cas=True), did("get-secret", keys=1), did("delete-secret", keys=1))
+
+    def cas() -> Any:
+        return at_turn(one).request.body["options"]["cas"]
+
+    first = at_turn(one)
+    assert first.request.body["options"] == {"cas": 0}
+    one.on_answer(first.correlation, secret(1), NOW_NS)
+    assert cas() == 1
+    read = at_turn(one, 1)
+    shown = Response(200, {}, {"data": {"data": {}, "metadata": {"version": 5, "created_time": "now"}}})
+    one.on_answer(read.correlation, shown, NOW_NS)
+    assert cas() == 5
+    one.on_answer(at_turn(one, 1).correlation, Response(404, {}, {"errors": []}), NOW_NS)
+    assert cas() == 0, "nothing is there"
+    for _ in range(10):
+        deleted = at_turn(one, 2)
+        one.memory.versions["secret/data/shop-1/0"] = 7
+        one.on_answer(deleted.correlation, Response(204, {}, None), NOW_NS)
+        assert cas() == (0 if "metadata" in deleted.request.path else 7)
+
+
+def test_a_refused_check_and_set_is_final_and_in_doubt_after_silence():
+    one = remembering(did("put-secret", keys=1, cas=True))
+    refused = ended(one.on_answer(at_turn(one).correlation, answer(400, "did not match"), NOW_NS))
+    at_turn(one)
+    again = retry(one, time_out(one))
+    doubtful = ended(one.on_answer(again.correlation, answer(400, "did not match"), NOW_NS))
+
+    assert (refused.kind, doubtful.kind) == ("refused", "unknown")
+    assert (again.request.body or {})["options"] == {"cas": 0}, "the same request, whatever was written meanwhile"
+
+
+def test_tokens_are_used_until_they_are_spent_and_the_oldest_is_revoked():
+    one = remembering(did("create-token"), did("use-token"), did("revoke-token"))
+    assert (at_turn(one, 1), at_turn(one, 2)) == (None, None), "it holds none yet"
+    for text, uses in (("hvs.a", 0), ("hvs.b", 2)):
+        one.on_answer(at_turn(one).correlation, token(text, uses), NOW_NS)
+    used = [at_turn(one, 1) for _ in range(4)]
+
+    assert [sent.request.headers["X-Vault-Token"] for sent in used] == ["hvs.a", "hvs.b", "hvs.a", "hvs.b"]
+    for sent in used:
+        one.on_answer(sent.correlation, answer(200), NOW_NS)
+    assert [held.text for held in one.memory.tokens] == ["hvs.a"]
+    revoked = at_turn(one, 2)
+    assert (revoked.request.body, revoked.request.headers) == ({"token": "hvs.a"}, {"X-Vault-Token": "hvs.root"})
+    assert at_turn(one, 1) is None
+
+
+@pytest.mark.parametrize(("status", "left"), [(403, []), (400, ["hvs.a"])])
+def test_a_token_that_is_refused_is_held_no_more(status, left):
+    one = remembering(did("create-token"), did("use-token"))
+    one.on_answer(at_turn(one).correlation, token("hvs.a", 1), NOW_NS)
+    outcome = ended(one.on_answer(at_turn(one, 1).correlation, answer(status, "no"), NOW_NS))
+
+    assert outcome.kind == "refused"
+    assert [held.text for held in one.memory.tokens] == left
+    assert (at_turn(one, 1) is None) == (not left)
+
+
+def test_a_use_without_an_answer_is_spent():
+    one = remembering(did("create-token"), did("use-token"), retries=0)
+    one.on_answer(at_turn(one).correlation, token("hvs.a", 1), NOW_NS)
+    at_turn(one, 1)
+
+    assert ended(time_out(one)).kind == "unknown"
+    assert at_turn(one, 1) is None
+
+
+@pytest.mark.parametrize(("status", "left"), [(204, []), (400, ["hvs.a"])])
+def test_a_revocation_that_is_refused_leaves_its_token(status, left):
+    one = remembering(did("create-token"), did("revoke-token"))
+    one.on_answer(at_turn(one).correlation, token("hvs.a"), NOW_NS)
+    ended(one.on_answer(at_turn(one, 1).correlation, answer(status), NOW_NS))
+
+    assert [held.text for held in one.memory.tokens] == left
+
+
+def test_a_machine_logs_in_and_holds_what_it_is_given_or_is_refused_without_a_token_of_the_cloud():
+    one = remembering(did("login", machine="db-1"), did("use-token"))
+    effects = one.on_timer(WorkTimer(0), 2 * SECOND_NS)
+    (outcome,) = [effect for effect in effects if isinstance(effect, Outcome)]
+    assert (outcome.kind, outcome.operation.attempts, outcome.operation.node) == ("refused", 0, "paris-1")
+    assert not one.pending
+    one.login_body = lambda machine: {"jwt": machine}
+    sent = at_turn(one)
+    one.on_answer(sent.correlation, token("hvs.a"), NOW_NS)
+
+    assert (sent.request.body, sent.request.headers) == ({"role": "web", "jwt": "db-1"}, {})
+    assert at_turn(one, 1).request.headers == {"X-Vault-Token": "hvs.a"}
+
+
+def test_a_client_of_earlier_kinds_of_work_remembers_nothing():
+    one = remembering(did("put-secret", keys=2), did("get-secret", keys=2))
+    for workload in (0, 1):
+        one.on_answer(at_turn(one, workload).correlation, secret(3), NOW_NS)
+
+    assert one.memory.state() == {"tokens": (), "revoking": (), "versions": {}, "turns": {}}
+    assert at_turn(one).request.path.endswith("/1"), "its operations are counted together"
+
+
+def test_memory_is_part_of_the_state():
+    one = remembering(did("create-token"), did("use-token"))
+    one.on_answer(at_turn(one).correlation, token("hvs.a", 3), NOW_NS)
+    again = Client(one.name, one.plan, one.nodes, one.state())
+
+    assert at_turn(again, 1).request.headers["X-Vault-Token"] == "hvs.a"
+    assert again.memory.tokens[0].uses == 2
 
 
 EVENTS = st.lists(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.hosts.client_host import ClientHost
+from labkit.lab.hosts.client_host import ClientAccess, ClientHost
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.wire.messages import ApiAnswer, ApiRequest, AttemptTimeout, Correlation, WorkTimer, size_of
 from labkit.lab.wire.reports import MESSAGE_REFUSED, NOT_ASKED, OperationEnded
 from labkit.service.message import Response
 
 SECOND_NS = 1_000_000_000
+ACCESS = ClientAccess(lambda: "hvs.root", lambda machine: {})
 
 
 def one_client(**given) -> Lab:
@@ -23,7 +24,7 @@ def one_client(**given) -> Lab:
 def test_a_client_by_itself_sends_waits_and_reports(outside):
     work = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS)
     plan = ClientPlan(name="shop", site="lisbon", use=("paris",), workload=(work,), timeout_ns=70)
-    host = ClientHost("shop-1", plan, pair().nodes_of("paris"), outside.services, lambda: "hvs.root")
+    host = ClientHost("shop-1", plan, pair().nodes_of("paris"), outside.services, ACCESS)
     host.start()
     outside.now_ns = 5
     host.on_timer(WorkTimer(0))

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from labkit import Lab
-from labkit.lab.hosts.client import build_request
 from labkit.lab.invariants.clear_text import FORM, MARKS
 from labkit.lab.invariants.rules import CLEAR_TEXT
 from labkit.lab.plan.blueprint import WorkloadPlan, pair
 from labkit.vault.replication import reports
+from tests.lab.hosts.turns import asked
 
 STATUS = "sys/replication/dr/status"
 
@@ -35,7 +35,7 @@ def test_it_holds_where_clients_write_and_encrypt_and_operators_look(lab):
 
 def test_what_clients_write_has_the_marks_that_are_looked_for():
     sent = [
-        str(build_request("app", WorkloadPlan(operation=operation, every_ns=1), 1, "").body)
+        str(asked("app", WorkloadPlan(operation=operation, every_ns=1), 1, "").body)
         for operation in ("put-secret", "encrypt")
     ]
     assert [mark in body for mark, body in zip(MARKS, sent, strict=True)] == [True, True]

@@ -9,9 +9,9 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.build import SHAPES
-from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, NodeSettings, WorkloadPlan, pair, triangle
 from labkit.lab.plan.blueprint_rules import judge
+from labkit.lab.plan.workload_operations import OPERATIONS
 
 SECOND_NS = 1_000_000_000
 WORK = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS)
@@ -43,13 +43,21 @@ def linked(**how: Any) -> Blueprint:
 
 def test_what_there_is_can_be_built():
     for blueprint in (pair(), triangle(), clients(), balanced(), clients(check_ns=1, jitter_ppm=5)):
-        judge(blueprint, BUILDERS, SHAPES)
+        judge(blueprint, OPERATIONS, SHAPES)
 
 
 @pytest.mark.parametrize(
     ("blueprint", "says"),
     [
         (works(operation="putt-secret"), "shop, operation: expected an operation, got 'putt-secret'; there are: put-s"),
+        (works(cas=1), "shop, cas: expected True or False, got 1"),
+        (works(operation="create-token", ttl_ns=-1), "shop, ttl_ns: expected a whole number from 0 up, got -1"),
+        (works(operation="create-token", uses="3"), "shop, uses: expected a whole number from 0 up, got '3'"),
+        (works(operation="login"), "shop, operation: expected a blueprint with a cloud, from which machines log in"),
+        (works(operation="use-token"), "shop, workload: expected create-token or login beside use-token, which takes"),
+        (works(role=""), "shop, role: expected the name of a role, got ''"),
+        (works(machine=7), "shop, machine: expected the name of a machine of the cloud, got 7"),
+        (clients(share=True), "shop, share: expected a name under which its keys stand, or an empty text, got True"),
         (works(every_ns=0), "shop, every_ns: expected a whole number from 1 up, got 0"),
         (works(from_ns=-1), "shop, from_ns: expected a whole number from 0 up, got -1"),
         (clients(jitter_ppm=1_000_001), "shop, jitter_ppm: expected parts per million, from 0 to 1000000, got 1000001"),
