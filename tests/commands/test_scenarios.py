@@ -32,7 +32,7 @@ def test_scenarios_are_listed_by_title(checkout: Path, capsys: pytest.CaptureFix
     assert f"{'first/failover':<{width}}  Losing a region" in lines
     groups = "\n".join(lines).split("\n\n")[:-1]
     folders = [{line.split("/")[0] for line in group.split("\n")} for group in groups]
-    assert folders == [{"cloud"}, {"dr"}, {"faults"}, {"first"}, {"keys"}]
+    assert folders == [{"clients"}, {"cloud"}, {"dr"}, {"faults"}, {"first"}, {"keys"}]
     name = own_name()
     assert lines[count + len(groups) - 1 :] == [
         "",
@@ -71,7 +71,7 @@ def test_a_copy_without_scenarios_says_so(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_every_file_of_the_catalogue_has_a_lesson_and_says_what_it_expects(checkout: Path) -> None:
-    paths = [path for folder in ("cloud", "dr") for path in (checkout / f"scenarios/{folder}").glob("*.lab.yaml")]
+    paths = [path for folder in ("clients", "cloud", "dr") for path in (checkout / f"scenarios/{folder}").glob("*.lab.yaml")]
     scenarios = [load(path) for path in sorted(paths)]
 
     assert [scenario.path for scenario in scenarios if not scenario.lesson.endswith(".")] == []
