@@ -1,8 +1,9 @@
 """Surviving tokens: what a secondary holds of its primary's tokens is valid once it is promoted (R18).
 
 1. At a promotion every token's record that the survivor holds opens, and is noted with its expiry.
-2. Afterwards none of them is refused as invalid, and none is deleted without a request, before it expires.  What was
-   written again, as by each counted use, belongs to a namespace, or hangs from such a token is not judged.
+2. Afterwards none of them is refused as invalid, and none is deleted without a request, before it expires.  What
+   counts its uses, was written again, belongs to a namespace, or hangs from such a token is not judged: the last use
+   deletes, and may be that of a reading.
 3. A cluster that is still a secondary deletes no token: what expires there is its primary's to delete.
 """
 
@@ -102,7 +103,7 @@ class SurvivingTokens(StandingRule):
                 if IDS + digest not in self._damaged:
                     self._found(f"a token that {cluster} held when it was promoted does not open: {IDS}{digest}")
             else:
-                held[digest] = HeldToken(token.expires_ns, token.parent, bool(token.namespace))
+                held[digest] = HeldToken(token.expires_ns, token.parent, bool(token.namespace or token.uses))
 
     def on_committed(self, report: Committed) -> None:
         """Judge the tokens that a step deleted; one that it wrote again is not judged any more."""

@@ -27,6 +27,7 @@ def issued_snapshot():
         "long": {"ttl": "1h"},
         "short": {"ttl": "20s"},
         "counted": {"ttl": "1h", "num_uses": 3},
+        "last": {"ttl": "1h", "num_uses": 1},
         "parent": {"ttl": "30s", "policies": ["root"]},
     }
     for name, body in bodies.items():
@@ -49,13 +50,23 @@ def test_it_applies_after_a_promotion_and_holds_while_tokens_expire_and_are_revo
     assert not lab.invariants.applies(SURVIVING_TOKENS)
     lab.failover("paris", "tokyo")
     assert lab.invariants.applies(SURVIVING_TOKENS)
-    for _ in range(3):
-        lab["tokyo"].get("auth/token/lookup-self", token=texts["counted"])
+    for name in ("last", *["counted"] * 3):
+        lab["tokyo"].get("auth/token/lookup-self", token=texts[name])
     lab["tokyo"].post("auth/token/revoke", {"token": texts["long"]}).raise_for_status()
     lab.run("1m")
     answers = {name: lab["tokyo"].get("auth/token/lookup-self", token=text).status for name, text in texts.items()}
 
     assert set(answers.values()) == {403}, "all are over by now"
+    assert not found(lab)
+
+
+def test_the_last_use_of_a_token_that_a_promoted_cluster_held_ends_it(issued):
+    lab, texts = issued
+    lab.failover("paris", "tokyo")
+    lab["tokyo"].get("auth/token/lookup-self", token=texts["last"])
+    lab.run("1s")
+
+    assert lab["tokyo"].get("auth/token/lookup-self", token=texts["last"]).status == 403
     assert not found(lab)
 
 
