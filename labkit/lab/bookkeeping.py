@@ -140,7 +140,8 @@ class Bookkeeping:
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
         at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation, seen = report
-        self._end(at_ns, client, path, outcome, correlation)
+        acknowledged = self._end(at_ns, client, path, outcome, correlation)
+        self._ledger.outcomes.end_of_client(report, acknowledged=acknowledged)
         row = (started_ns, at_ns, client, operation, path, cluster, outcome, status, attempts)
         self._trace.record(("outcome", *row))
         if seen is not None:
@@ -155,13 +156,19 @@ class Bookkeeping:
         if seen is not None:
             self._read((started_ns, at_ns), asker, cluster, seen)
 
-    def _end(self, at_ns: int, asker: str, path: str, outcome: str, correlation: Correlation) -> None:
-        """Note how an operation ended; a write of a disabled cluster is one of the set that it left."""
-        if self._ledger.end(at_ns, asker, path, outcome, correlation) and self.left:
+    def _end(self, at_ns: int, asker: str, path: str, outcome: str, correlation: Correlation) -> bool:
+        """Note how an operation ended, and return whether it was an acknowledged write.
+
+        A write of a disabled cluster is one of the set that it left.
+        """
+        self._ledger.outcomes.end(path, outcome)
+        acknowledged = self._ledger.end(at_ns, asker, path, outcome, correlation)
+        if acknowledged and self.left:
             committed = self._ledger.writes[-1].committed
             set_id, next_commit = self.left.get(committed.cluster, ("", 0))
             if set_id and committed.commit >= next_commit:
                 self._invariants.on_write_apart(committed.cluster, set_id)
+        return acknowledged
 
     def _read(self, times: tuple[int, int], client: str, cluster: str, seen: SeenVersion) -> None:
         histories = self._ledger.histories

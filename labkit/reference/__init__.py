@@ -86,6 +86,12 @@ delete-secret deletes the newest version, every tenth time the secret with all i
 create-token and login: use-token looks one of them up by itself, each in turn, and spends one of its uses; one that is
 refused is held no more; revoke-token ends the oldest.  Without a token neither does anything.  login is that of a
 machine of the cloud at auth/cloud/, which steps of the timeline set up; without a token of its machine it is refused.
+What a group got, how logins ended, and how far one secondary is behind, are keys of expect like the others:
+    expect:
+      clients: {writers: {in doubt: 0, latency: {at most: 2s}}, apps: {refused: {at most: 5}}}
+      logins: {answered: {at least: 20}, in doubt: 0}
+      lags: {tokyo: {at most: 5}}
+      lag times: {tokyo: {at most: 500ms}}
 """
 
 ABOUT_STEPS = """
@@ -106,6 +112,8 @@ A step of the timeline has do, a verb, with the verb's parameters (labkit help v
 An operator does one thing after the other: a step that takes time begins when the one above it has ended, at its
 instant or later.  One that begins more than 100 ms late makes the verdict unknown, unless it says late: ok.  A fault
 or a note with an instant is never late: it happens then, beside what is in progress.
+
+A wait lasts for a while, or until a condition holds: {do: wait, until: {lags: {tokyo: 0}}, within: 1m}.
 
 At or after come first, then when.  A step that waits looks every 10 ms.  A fault, check or note that follows a named
 step, or waits for a condition, happens beside what is in progress, once, and the steps below do not wait for it: with

@@ -50,6 +50,7 @@ def names_of(blueprint: Blueprint) -> DeclaredNames:
         tuple([node for node, _ in node_clusters]),
         tuple([(plan.name, plan.site) for plan in plans]),
         node_clusters,
+        tuple([group.name for group in blueprint.clients]),
     )
 
 

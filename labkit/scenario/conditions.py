@@ -18,8 +18,8 @@ from pydantic import model_validator
 from labkit.lab.differences import differences
 from labkit.lab.records.lag import furthest_behind
 from labkit.lab.wire import reports
-from labkit.scenario.expect_keys import NOT_READY, Expectations, ExpectedRange, ExpectPart
-from labkit.scenario.measures import BROKEN, UNKNOWN, Seen, checked, following_pairs, steps_that_were
+from labkit.scenario.expect_keys import NOT_READY, Expectations, ExpectedRange, ExpectPart, NamedRange
+from labkit.scenario.measures import BROKEN, UNKNOWN, Seen, checked, following_pairs, named_value, steps_that_were
 from labkit.scenario.problems import expected
 from labkit.service.durations import SECOND_NS
 
@@ -39,7 +39,7 @@ AT_REST = ("differing",)
 WHEN_LEVEL = ("roots",)
 """Measures that are judged where every secondary is level."""
 
-AS_TIME_PASSES = ("lag time",)
+AS_TIME_PASSES = ("lag time", "lag times")
 """Measures that change with no report."""
 
 _SERVICE: tuple[type, ...] = (
@@ -70,6 +70,10 @@ CHANGED_BY: dict[str, tuple[type, ...]] = {
     "states": _SERVICE,
     "connections": (reports.ConnectionChanged, *_SERVICE),
     "invariants": (),
+    "lags": (reports.Progressed,),
+    "lag times": (reports.Progressed,),
+    "logins": _ENDED,
+    "clients": (reports.OperationEnded,),
 }
 """{key of expect: the reports that can change it}; a broken rule says so itself."""
 
@@ -134,6 +138,7 @@ def keys_of(condition: Expectations) -> tuple[str, ...]:
     keys += [measure for measure, _, _ in condition.words]
     keys += ["observed"] if condition.observed else []
     keys += ["invariants"] if condition.invariants else []
+    keys += [row.key for row in condition.named]
     return tuple(dict.fromkeys(keys))
 
 
@@ -156,11 +161,13 @@ def _tests(condition: Expectations, seen: Seen) -> Iterator[Test]:
         yield partial(_word, word, partial(_find(measure, seen), cluster))
     for row in condition.observed:
         yield partial(_in_range, *_limits(row), partial(seen.queries.observations.kinds.get, row.measure, 0))
+    for named in condition.named:
+        yield partial(_in_range, *_limits(named), partial(named_value, named, seen))
     for name, word in condition.invariants:
         yield partial(_invariant, seen, name, word == "held")
 
 
-def _limits(row: ExpectedRange) -> tuple[float, float]:
+def _limits(row: ExpectedRange | NamedRange) -> tuple[float, float]:
     return 0 if row.low is None else row.low, float("inf") if row.high is None else row.high
 
 

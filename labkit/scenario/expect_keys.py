@@ -7,15 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from labkit.lab.invariants import STANDING
 from labkit.scenario.problems import FieldError, expected
-from labkit.scenario.value_types import ClusterName, Duration, write_duration
+from labkit.scenario.value_types import ClusterName, Duration, GroupName, write_duration
 from labkit.vault.replication.mode import TRANSITIONS as MODES
 from labkit.vault.replication.state import CONNECTION_STATES
 from labkit.vault.replication.state import TRANSITIONS as SYNC_STATES
@@ -36,6 +36,9 @@ WORDS = {
     "connections": (*CONNECTION_STATES, NOT_READY),
 }
 """{measure: the words that a cluster may have}."""
+
+BY_NAME = ("lags", "lag times", "logins", "clients")
+"""Keys whose ranges are those of a cluster, of an outcome, or of a group of clients."""
 
 OBSERVABLE = (
     *("guard_found", "missing_guard", "stream_wals", "stream_gap", "replication_connected", "replication_disconnected"),
@@ -151,6 +154,44 @@ class StepsPart(Part):
         return self
 
 
+class LoginsPart(Part):
+    """How many logins ended in which way."""
+
+    answered: CountRange | None = Field(None, description=f"{COUNT}: logins that gave a token")
+    refused: CountRange | None = Field(None, description=f"{COUNT}: logins that were refused")
+    in_doubt: CountRange | None = Field(None, alias="in doubt", description=f"{COUNT}: logins without an answer")
+
+    @model_validator(mode="after")
+    def _counts_something(self) -> LoginsPart:
+        return _says_something(self)
+
+
+class GroupPart(Part):
+    """What a group of clients got."""
+
+    answered: CountRange | None = Field(None, description=f"{COUNT}: operations that were answered with success")
+    acknowledged: CountRange | None = Field(None, description=f"{COUNT}: writes that were acknowledged")
+    refused: CountRange | None = Field(None, description=f"{COUNT}: operations that were refused")
+    in_doubt: CountRange | None = Field(
+        None, alias="in doubt", description=f"{COUNT}: operations that may have happened or not"
+    )
+    latency: TimeRange | None = Field(None, description=f"{TIME}: the longest from an operation's begin to its answer")
+
+    @model_validator(mode="after")
+    def _counts_something(self) -> GroupPart:
+        return _says_something(self)
+
+
+Counting = TypeVar("Counting", bound=Part)
+
+
+def _says_something(part: Counting) -> Counting:
+    if not part.model_fields_set:
+        keys = [field.alias or name for name, field in type(part).model_fields.items()]
+        raise ValueError(f"expected {', '.join(keys[:-1])} or {keys[-1]}, got none of them")
+    return part
+
+
 class ExpectPart(Part):
     """What is expected: at the end every invariant is expected to hold unless it says otherwise, in a check none."""
 
@@ -165,6 +206,14 @@ class ExpectPart(Part):
     rto: TimeRange | None = Field(None, description=TIME)
     lag: CountRange | None = Field(None, description=f"{COUNT}: entries that the last secondary has not applied")
     lag_time: TimeRange | None = Field(None, alias="lag time", description=TIME)
+    lags: dict[ClusterName, CountRange] = Field(
+        {}, description="a mapping of secondaries to entries they have not applied such as {tokyo: {at most: 5}}"
+    )
+    lag_times: dict[ClusterName, TimeRange] = Field(
+        {},
+        alias="lag times",
+        description="a mapping of secondaries to how long the oldest entry waits such as {tokyo: {at most: 2s}}",
+    )
     differing: CountRange | None = Field(
         None,
         description=f"{COUNT}: keys that secondaries do not hold as their primary",
@@ -182,6 +231,12 @@ class ExpectPart(Part):
     observed: dict[Annotated[str, one_of("what nodes observe", OBSERVABLE)], CountRange] = Field(
         {}, description="a mapping of what nodes observe to how often they did, such as {merkle_loop: {at least: 1}}"
     )
+    logins: LoginsPart | None = Field(
+        None, description="how many logins ended in which way, such as {refused: {at most: 2}}"
+    )
+    clients: dict[GroupName, GroupPart] = Field(
+        {}, description="a mapping of groups of clients to what they got such as {writers: {in doubt: 0, latency: 2s}}"
+    )
     invariants: dict[
         Annotated[str, one_of("an invariant", STANDING)], Annotated[str, one_of("held or broken", HELD)]
     ] = Field({}, description="a mapping such as {one primary: broken}")
@@ -195,10 +250,38 @@ class ExpectedRange(NamedTuple):
     high: int | None = None
 
 
+class NamedRange(NamedTuple):
+    """The values that a measure of something may have: a key, whose it is, and of a group of clients what of it."""
+
+    key: str
+    name: str
+    part: str
+    low: int | None = None
+    high: int | None = None
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time, in nanoseconds."""
+        return self.part == "latency" or self.key == "lag times"
+
+    @property
+    def title(self) -> str:
+        """What is measured, in words."""
+        if self.key == "clients":
+            return f"{self.name}: {self.part}"
+        return f"logins {self.name}" if self.key == "logins" else f"{self.key.removesuffix('s')} of {self.name}"
+
+    @property
+    def range_text(self) -> str:
+        """The range, for people."""
+        return range_text(write_duration if self.is_time else str, ExpectedRange(self.key, self.low, self.high))
+
+
 class Expectations(NamedTuple):
     """What a file expects; None where it does not mention it.
 
-    ``words`` are rows of measure, cluster and word; ``observed`` the ranges of counts by what was observed.
+    ``words`` are rows of measure, cluster and word; ``observed`` the ranges of counts by what was observed, ``named``
+    those of clusters, logins and groups of clients.
     """
 
     ranges: tuple[ExpectedRange, ...] = ()
@@ -207,6 +290,7 @@ class Expectations(NamedTuple):
     invariants: tuple[tuple[str, str], ...] = ()
     words: tuple[tuple[str, str, str], ...] = ()
     observed: tuple[ExpectedRange, ...] = ()
+    named: tuple[NamedRange, ...] = ()
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Expectations:
@@ -220,6 +304,7 @@ class Expectations(NamedTuple):
             invariants=tuple((values.get("invariants") or {}).items()),
             words=tuple([(key, name, word) for key in WORDS for name, word in (values.get(key) or {}).items()]),
             observed=tuple([_range(kind, limits) for kind, limits in (values.get("observed") or {}).items()]),
+            named=tuple(_named(values)),
         )
 
     @property
@@ -234,21 +319,34 @@ class Expectations(NamedTuple):
         parts += [f"primary {' and '.join(self.primary) or 'none'}"] if self.primary is not None else []
         parts += [f"{measure.removesuffix('s')} of {cluster} {word}" for measure, cluster, word in self.words]
         parts += [f"{row.measure} {range_text(str, row)}" for row in self.observed]
+        parts += [f"{row.title} {row.range_text}" for row in self.named]
         return ", ".join([*parts, *(f"{name} {verdict}" for name, verdict in self.invariants)])
 
     @classmethod
     def from_state(cls, state: tuple[Any, ...]) -> Expectations:
         """Build them again from plain values."""
-        ranges, roots, primary, invariants, words, observed = state
+        ranges, roots, primary, invariants, words, observed, *named = state  # earlier ones end there
         counted = tuple([ExpectedRange(OTHER_KEYS.get(name, name), *limits) for name, *limits in ranges])
         seen = tuple([ExpectedRange(*row) for row in observed])
-        return cls(counted, roots, primary, invariants, words, seen)
+        by_name = tuple([NamedRange(*row) for rows in named for row in rows])
+        return cls(counted, roots, primary, invariants, words, seen, by_name)
 
 
 def _range(measure: str, limits: Mapping[str, int | None]) -> ExpectedRange:
     exactly = limits["exactly"]
     low, high = (limits["at least"], limits["at most"]) if exactly is None else (exactly, exactly)
     return ExpectedRange(measure, low, high)
+
+
+def _named(values: Mapping[str, Any]) -> Iterator[NamedRange]:
+    for key in BY_NAME:
+        for name, limits in (values.get(key) or {}).items():
+            if limits is None:
+                continue
+            parts = limits.items() if key == "clients" else (("", limits),)
+            for part, its in parts:
+                if its is not None:
+                    yield NamedRange(key, name, part, *_range(key, its)[1:])
 
 
 def range_text(write: Callable[[int], str], expected: ExpectedRange | None) -> str:

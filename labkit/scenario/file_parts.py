@@ -12,7 +12,18 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from labkit.lab.plan.measured_latencies import latency_ns
 from labkit.scenario.client_parts import ClientsPart, Interval, WorkPart, lasting
-from labkit.scenario.expect_keys import COUNTS, TIMES, CountRange, ExpectPart, Part, StepsPart, TimeRange, one_of
+from labkit.scenario.expect_keys import (
+    COUNTS,
+    TIMES,
+    CountRange,
+    ExpectPart,
+    GroupPart,
+    LoginsPart,
+    Part,
+    StepsPart,
+    TimeRange,
+    one_of,
+)
 from labkit.scenario.problems import FieldError
 from labkit.scenario.timed.situations import SITUATIONS
 from labkit.scenario.value_types import (
@@ -235,6 +246,11 @@ class Inner(NamedTuple):
     many: bool = False
 
 
+def fields_of(model: type[BaseModel]) -> dict[str, str]:
+    """Return the keys of a mapping as a file spells them, each with what is expected there."""
+    return {field.alias or name: field.description or "" for name, field in model.model_fields.items()}
+
+
 INNER: dict[tuple[type, str], Inner] = {
     (LabPart, "links"): Inner(LinkPart, many=True),
     (LabPart, "clusters"): Inner(ClusterPart, many=True),
@@ -247,12 +263,14 @@ INNER: dict[tuple[type, str], Inner] = {
     **{(ExpectPart, key): Inner(TimeRange) for key in TIMES},
     (ExpectPart, "steps"): Inner(StepsPart),
     (ExpectPart, "observed"): Inner(CountRange, many=True),
+    (ExpectPart, "lags"): Inner(CountRange, many=True),
+    (ExpectPart, "lag times"): Inner(TimeRange, many=True),
+    (ExpectPart, "logins"): Inner(LoginsPart),
+    (ExpectPart, "clients"): Inner(GroupPart, many=True),
+    **{(LoginsPart, key): Inner(CountRange) for key in fields_of(LoginsPart)},
+    **{(GroupPart, key): Inner(CountRange) for key in fields_of(GroupPart) if key != "latency"},
+    (GroupPart, "latency"): Inner(TimeRange),
 }
-
-
-def fields_of(model: type[BaseModel]) -> dict[str, str]:
-    """Return the keys of a mapping as a file spells them, each with what is expected there."""
-    return {field.alias or name: field.description or "" for name, field in model.model_fields.items()}
 
 
 def part_at(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[type[BaseModel], str]:

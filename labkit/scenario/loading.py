@@ -22,7 +22,7 @@ from labkit.scenario.documents.combination import NO_COMBINATION, Combination
 from labkit.scenario.documents.matrix import checked, named, put_in
 from labkit.scenario.documents.shared_lab import with_shared_lab
 from labkit.scenario.documents.yaml_positions import Document, Path, parse, read
-from labkit.scenario.expect_keys import OTHER_KEYS, WORDS, Expectations, ExpectPart
+from labkit.scenario.expect_keys import BY_NAME, OTHER_KEYS, WORDS, Expectations, ExpectPart
 from labkit.scenario.file_parts import FilePart, LabPart, fields_of, part_at
 from labkit.scenario.mode_order import out_of_order
 from labkit.scenario.problems import (
@@ -379,9 +379,12 @@ def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
     """Yield where each expectation and each step is."""
     expect = document.data.get("expect", {})
     for key, value in expect.items():
-        inner = value if key in (*WORDS, "observed", "invariants", "steps") else ()
+        inner = value if key in (*WORDS, *BY_NAME, "observed", "invariants", "steps") else ()
         for name in inner:
-            yield f"{key} {name}" if key in (*WORDS, "steps") else name, document.key_position(("expect", key, name))
+            yield (
+                f"{key} {name}" if key in (*WORDS, *BY_NAME, "steps") else name,
+                document.key_position(("expect", key, name)),
+            )
         if not inner:
             yield key, document.key_position(("expect", key))
     for index in range(len(document.data.get("timeline", []))):

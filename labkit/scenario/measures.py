@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from labkit.lab.differences import differences
 from labkit.lab.records.lag import furthest_behind
+from labkit.lab.records.outcome_counts import ACKNOWLEDGED
+from labkit.lab.wire import reports
 from labkit.scenario.expect_keys import NOT_READY, STEPS, ExpectedRange, range_text
 from labkit.scenario.value_types import write_duration
 from labkit.service.durations import SECOND_NS
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
     from labkit.lab.queries import Queries
     from labkit.lab.records.loss_and_outage import RecoveryLedger, RecoveryPoint
-    from labkit.scenario.expect_keys import Expectations
+    from labkit.scenario.expect_keys import Expectations, NamedRange
 
 OK, BROKEN, UNKNOWN, NOT_JUDGED = "ok", "broken", "unknown", ""
 
@@ -30,6 +32,14 @@ COUNT_TITLES = {
     "in doubt": "operations in doubt",
     "refused": "operations refused",
 }
+OUTCOMES = {
+    "answered": reports.ANSWERED,
+    "acknowledged": ACKNOWLEDGED,
+    "refused": reports.REFUSED,
+    "in doubt": reports.UNKNOWN,
+}
+"""{an outcome as files call it: its name in the counts}."""
+
 TIME_TITLES = {"rpo": "recovery point (RPO)", "rto": "recovery time (RTO)"}
 
 
@@ -76,6 +86,7 @@ def measured(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
     yield from _primaries(expect, seen)
     yield from _words(expect, seen)
     yield from _observed(expect, seen)
+    yield from _named(expect, seen)
 
 
 def checked(expect: Expectations, seen: Seen) -> tuple[VerdictRow, ...]:
@@ -278,3 +289,30 @@ def _observed(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
         count = seen.queries.observations.kinds.get(expected.measure, 0)
         text = range_text(str, expected)
         yield VerdictRow(f"observed: {expected.measure}", text, str(count), _status(expected, count), expected.measure)
+
+
+def named_value(row: NamedRange, seen: Seen) -> float | None:
+    """Return what a measure of a cluster, of logins or of a group of clients is now; None where there is none."""
+    if row.key in ("lags", "lag times"):
+        lag = seen.queries.lags().get(row.name)
+        return None if lag is None else lag.seconds * SECOND_NS if row.is_time else lag.entries
+    if row.key == "logins":
+        return seen.ledger.outcomes.logins[OUTCOMES[row.name]]
+    counts = seen.ledger.outcomes.of(row.name)
+    if row.is_time:
+        return counts.longest_ns if counts.counts[reports.ANSWERED] else None
+    return counts.counts[OUTCOMES[row.part]]
+
+
+def _named(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
+    """Measure single secondaries, logins, and what groups of clients got; without an expectation none is listed."""
+    for row in expect.named:
+        value = named_value(row, seen)
+        if value is None:
+            text = "nothing was answered" if row.key == "clients" else "it follows no cluster"
+        elif value == inf:
+            text = "no complete state yet"
+        else:
+            text = write_duration(round(value)) if row.is_time else str(value)
+        status = UNKNOWN if value is None else _status(ExpectedRange(row.key, row.low, row.high), value)
+        yield VerdictRow(row.title, row.range_text, text, status, f"{row.key} {row.name}")

@@ -29,7 +29,7 @@ from labkit.scenario.timed.over_time import OverTime
 from labkit.scenario.timed.situations import ReachedSituations
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import VERBS
-from labkit.scenario.waiting import LOOK_NS, happens_beside, is_awaited, look_at_lag, not_reached, too_late
+from labkit.scenario.waiting import LOOK_NS, happens_beside, is_awaited, look, not_reached, too_late
 from labkit.scenario.witnesses import FaultMade
 from labkit.service.durations import MILLISECOND_NS
 
@@ -294,7 +294,7 @@ class Run:
     def _look(self, step: Step) -> None:
         """Look whether the condition that a step waits for holds; look again soon, until its time is over."""
         arguments, now_ns = dict(step.arguments), self._parts.now
-        sight = look_at_lag(arguments["until"], self._faults.queries)
+        sight = look(arguments["until"], self._seen())
         if sight.holds:
             self._finish(True, "")
         elif too_late(self.began_ns, arguments["within"], now_ns):

@@ -68,19 +68,20 @@ DEFINITIONS: Mapping[str, Schema] = {
         "additionalProperties": False,
     },
     "when": {"anyOf": [{"enum": ["done", "refused"]}, _defined("ExpectPart")]},
+    "until": {"anyOf": [_defined("lag"), _defined("ExpectPart")]},
     "shared": {"anyOf": [{"type": "boolean"}, _text(NAME)]},
 }
 """What is written, by a name of its own."""
 
 WRITTEN: Mapping[str, str] = {
     **{f"read_{name}": name for name in ("duration", "offset", "share", "drift", "bandwidth", "size")},
-    "_condition": "lag",
     "_clusters": "clusters",
     "_fails": "fails",
     "_after": "after",
     "read_point": "point",
     "_when": "when",
     "_share": "shared",
+    "read_until": "until",
 }
 """{function that reads a value: what is written for it}."""
 

@@ -16,7 +16,7 @@ from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.problems import expected
 from labkit.scenario.scenario import DONE, MAYBE, REFUSED, Step
 from labkit.scenario.timed.points import POINT, WrittenPoint, read_point
-from labkit.scenario.value_types import Duration, Name, read_duration
+from labkit.scenario.value_types import Duration, Name, read_condition, read_duration
 from labkit.scenario.verb import FAULT, Verb
 from labkit.scenario.waiting import happens_beside
 from labkit.service.did_you_mean import nearest
@@ -153,6 +153,17 @@ def _when(value: Any, handler: Any, info: ValidationInfo) -> Any:
     if value in (DONE, REFUSED):
         return value
     raise ValueError(expected(WHEN, value))
+
+
+def read_until(value: Any, handler: Any, info: ValidationInfo) -> Any:
+    """Read what a step waits for: a text about the lag as it is, a condition as plain data."""
+    if isinstance(value, dict):
+        return condition_of(handler(value))
+    read_condition(value)
+    return value
+
+
+Until = Annotated[ConditionPart, WrapValidator(read_until), PlainSerializer(lambda value: value)]
 
 
 def _fails(value: Any) -> str | None:

@@ -60,6 +60,7 @@ class DeclaredNames(NamedTuple):
     nodes: tuple[str, ...] = ()
     cluster_sites: tuple[tuple[str, str], ...] = ()
     node_clusters: tuple[tuple[str, str], ...] = ()
+    groups: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: Any) -> DeclaredNames:
@@ -79,7 +80,8 @@ class DeclaredNames(NamedTuple):
             [(name, str(plan.get("site"))) for name, plan in clusters.items() if isinstance(plan, dict)]
         )
         nodes = tuple([node for node, _ in node_clusters])
-        return cls(sites, tuple(clusters), nodes, cluster_sites, node_clusters)
+        groups = tuple([name for name in _member(lab, "clients", dict) if isinstance(name, str)])
+        return cls(sites, tuple(clusters), nodes, cluster_sites, node_clusters, groups)
 
     @property
     def sites_and_clusters(self) -> tuple[str, ...]:
@@ -200,11 +202,6 @@ def _name(value: str) -> str:
     return value
 
 
-def _condition(value: str) -> str:
-    read_condition(value)
-    return value
-
-
 def _known(what: str, names: Callable[[DeclaredNames], tuple[str, ...]]) -> AfterValidator:
     def check(value: str, info: ValidationInfo) -> str:
         known = names(info.context or DeclaredNames())
@@ -222,11 +219,11 @@ Drift = Annotated[int, BeforeValidator(read_drift)]
 Share = Annotated[int, BeforeValidator(read_share)]
 Bandwidth = Annotated[int, BeforeValidator(read_bandwidth)]
 Size = Annotated[int, BeforeValidator(read_size)]
-Condition = Annotated[str, BeforeValidator(_condition)]
 Name = Annotated[str, AfterValidator(_name)]
 Site = Annotated[str, _known("a site", lambda names: names.sites)]
 ClusterName = Annotated[str, _known("a cluster", lambda names: names.clusters)]
 NodeName = Annotated[str, _known("a node", lambda names: names.nodes)]
+GroupName = Annotated[str, _known("a group of clients", lambda names: names.groups)]
 ClusterOrNode = Annotated[str, _known("a cluster or a node", lambda names: (*names.clusters, *names.nodes))]
 SiteOrCluster = Annotated[str, _known("a site or a cluster", lambda names: names.sites_and_clusters)]
 SitePair = Annotated[list[Site], Field(min_length=2, max_length=2)]

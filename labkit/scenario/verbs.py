@@ -17,8 +17,8 @@ from labkit.scenario.expect_keys import Expectations, ExpectPart
 from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.problems import describe_value
 from labkit.scenario.request_verbs import REQUEST_VERBS
-from labkit.scenario.step_timing import errors_of_timing, fields_of_timing
-from labkit.scenario.value_types import Condition, DeclaredNames, Duration, NodeName
+from labkit.scenario.step_timing import Until, errors_of_timing, fields_of_timing
+from labkit.scenario.value_types import DeclaredNames, Duration, NodeName, write_duration
 from labkit.scenario.verb import RUNBOOK, STORY, Arguments, Parameter, Text, Verb, cluster_parameter
 
 
@@ -29,6 +29,16 @@ def _expected(name: str, field: FieldInfo) -> Parameter:
 
 
 Luck = Annotated[int, Field(ge=0, le=MAX_LUCK)]
+
+
+def _waited_for(arguments: Arguments) -> str:
+    """What a step waits for, in words: ``until lag 0 within 30s``."""
+    until, within_ns = arguments.get("until"), arguments.get("within")
+    if until is None:
+        return write_duration(arguments["for"]) if arguments.get("for") is not None else ""
+    text = until if isinstance(until, str) else Expectations.from_state(until).text
+    return f"until {text}" + (f" within {write_duration(within_ns)}" if within_ns is not None else "")
+
 
 _ROWS = (
     Verb(
@@ -123,16 +133,23 @@ _ROWS = (
     Verb(
         "wait",
         STORY,
-        "Let time pass: for a while, or until the lag of every secondary is as wanted.",
+        "Let time pass: for a while, or until a condition holds.",
         (
             Parameter("for", Duration, "a duration such as 5s", "", None),
-            Parameter("until", Condition, "a condition such as lag 0, lag at most 5 or lag at most 2s", "until", None),
+            Parameter(
+                "until",
+                Until,
+                "a condition such as lag 0 or lag at most 2s, or keys of expect such as {roots: equal}",
+                "until",
+                None,
+            ),
             Parameter(
                 "within", Duration, "a duration such as 30s; the step fails after it, or after 2m", "within", None
             ),
         ),
         one_of=("for", "until"),
         needs_one=True,
+        words=_waited_for,
     ),
     Verb(
         "check",

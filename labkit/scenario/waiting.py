@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.lab.records.lag import furthest_behind
+from labkit.scenario.conditions import compiled, finding
+from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.value_types import read_condition, write_duration
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
+    from labkit.scenario.measures import Seen
     from labkit.scenario.scenario import Step
 
 # How often a step that waits for a condition looks whether it holds, and how long it does so unless the file says.
@@ -37,6 +40,16 @@ def happens_beside(step: Step) -> bool:
 def is_awaited(step: Step) -> bool:
     """Whether the steps below wait until a step is over: they do, unless nobody knows when it happens."""
     return not happens_beside(step) or (step.after_step == 0 and step.condition is None)
+
+
+def look(until: str | tuple[Any, ...], seen: Seen) -> Sight:
+    """Look whether what a step waits for holds: of the lag, as a text, or any condition, as plain data."""
+    if isinstance(until, str):
+        return look_at_lag(until, seen.queries)
+    condition = Expectations.from_state(until)
+    if compiled(condition, seen)() is True:
+        return Sight(True, "")
+    return Sight(False, finding(condition, seen).text)
 
 
 def look_at_lag(until: str, queries: Queries) -> Sight:

@@ -71,7 +71,9 @@ def test_a_copy_without_scenarios_says_so(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_every_file_of_the_catalogue_has_a_lesson_and_says_what_it_expects(checkout: Path) -> None:
-    paths = [path for folder in ("clients", "cloud", "dr") for path in (checkout / f"scenarios/{folder}").glob("*.lab.yaml")]
+    paths = [
+        path for folder in ("clients", "cloud", "dr") for path in (checkout / f"scenarios/{folder}").glob("*.lab.yaml")
+    ]
     scenarios = [load(path) for path in sorted(paths)]
 
     assert [scenario.path for scenario in scenarios if not scenario.lesson.endswith(".")] == []

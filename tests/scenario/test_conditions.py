@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from labkit import Lab
 from labkit.scenario.conditions import (
+    AS_TIME_PASSES,
     CHANGED_BY,
     ConditionPart,
     Finding,
@@ -24,7 +25,7 @@ from labkit.scenario.file_parts import fields_of
 from labkit.scenario.measures import Seen
 from labkit.scenario.value_types import DeclaredNames
 
-NAMES = DeclaredNames((), ("paris", "tokyo"))
+NAMES = DeclaredNames((), ("paris", "tokyo"), groups=("shop",))
 
 CONDITIONS: tuple[dict[str, Any], ...] = (
     {"acknowledged": {"at least": 1}},
@@ -57,6 +58,12 @@ CONDITIONS: tuple[dict[str, Any], ...] = (
     {"observed": {"merkle_loop": {"at least": 1}}},
     {"invariants": {"one primary": "held"}},
     {"invariants": {"loss within lag": "broken"}},
+    {"lags": {"tokyo": 0}},
+    {"lags": {"tokyo": {"at least": 1}, "paris": 0}},
+    {"lag times": {"tokyo": {"at most": "1s"}}},
+    {"logins": {"answered": 0, "refused": {"at least": 1}}},
+    {"clients": {"shop": {"in doubt": 0, "refused": 0}}},
+    {"clients": {"shop": {"latency": {"at most": "1s"}}}},
     {"lag": 0, "connections": {"tokyo": "ready"}},
     {"rto": "1s", "modes": {"tokyo": "disabled"}},
 )
@@ -146,6 +153,14 @@ def test_a_condition_names_what_can_change_it() -> None:
     assert keys_of(written) == ("lag", "connections", "observed")
     kinds = [kind for key in keys_of(written) for kind in CHANGED_BY[key]]
     assert set(changed_by(written)) == set(kinds)
+
+
+def test_what_has_a_name_of_its_own_names_what_can_change_it() -> None:
+    written = condition({"lags": {"tokyo": 0}, "logins": {"refused": 0}, "clients": {"shop": {"latency": "1s"}}})
+
+    assert keys_of(written) == ("lags", "logins", "clients")
+    assert changed_by(written) == (*CHANGED_BY["lag"], *CHANGED_BY["refused"])
+    assert {"lag time", "lag times"} <= set(AS_TIME_PASSES)
 
 
 def test_a_condition_says_something() -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.scenario.client_parts import ClientsPart, WorkPart
-from labkit.scenario.expect_keys import CountRange, ExpectPart, StepsPart, TimeRange
+from labkit.scenario.expect_keys import CountRange, ExpectPart, GroupPart, LoginsPart, StepsPart, TimeRange
 from labkit.scenario.file_parts import (
     DISTRIBUTIONS,
     INNER,
@@ -37,6 +37,8 @@ PARTS: list[type[BaseModel]] = [
     ClientsPart,
     WorkPart,
     ExpectPart,
+    GroupPart,
+    LoginsPart,
     StepsPart,
     CountRange,
     TimeRange,

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.scenario.expect_keys import Expectations, ExpectPart
 from labkit.scenario.measures import Seen, checked
 from labkit.scenario.value_types import DeclaredNames
 
-NAMES = DeclaredNames((), ("paris", "tokyo"))
+NAMES = DeclaredNames((), ("paris", "tokyo"), groups=("shop",))
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,10 @@ def statuses(lab: Lab, **values: Any) -> list[tuple[str, str]]:
         ({"connections": {"tokyo": "ready"}}, [("connecting", "broken")]),
         ({"modes": {"tokyo": "secondary"}}, [("secondary", "ok")]),
         ({"observed": {"replication_disconnected": {"at least": 1}, "merkle_loop": 0}}, [("1", "ok"), ("0", "ok")]),
+        ({"lags": {"tokyo": {"at least": 1}, "paris": 0}}, [("1", "ok"), ("it follows no cluster", "unknown")]),
+        ({"lag_times": {"tokyo": {"at most": "1s"}}}, [("20s", "broken")]),
+        ({"logins": {"answered": 0, "refused": 1}}, [("0", "ok"), ("0", "broken")]),
+        ({"clients": {"shop": {"in doubt": 0, "latency": "1s"}}}, [("0", "ok"), ("nothing was answered", "unknown")]),
         ({"rto": "1s"}, [("no cluster was promoted", "unknown")]),
         ({"acknowledged": 1, "lost": 0}, [("1", "ok"), ("0", "ok")]),
         ({"invariants": {"one primary": "held"}}, [("held", "ok")]),
@@ -86,3 +91,29 @@ def test_a_cluster_without_an_active_node_leaves_open_who_is_primary() -> None:
     lab["tokyo"].promote(force=True)
     for expected, status in (("tokyo", "ok"), ("paris", "broken"), (["paris", "tokyo"], "unknown")):
         assert statuses(lab, primary=expected) == [("tokyo (paris has no active node)", status)], expected
+
+
+def test_what_a_group_of_clients_got_is_counted_by_group_and_without_a_trace() -> None:
+    work = WorkloadPlan(operation="put-secret", every_ns=10**8, until_ns=3 * 10**9)
+    groups = [ClientPlan(name=name, site="lisbon", use=(use,), workload=(work,)) for name, use in GROUPS]
+    lab = Lab(pair().with_clients(*groups), trace=False)
+    lab.crash("tokyo")
+    lab.run("10s")
+    names = DeclaredNames((), (), groups=("near", "far"))
+    limits = {"answered": 30, "acknowledged": 30, "refused": 0, "in doubt": 0, "latency": {"at most": "100ms"}}
+    part = ExpectPart.model_validate({"clients": {"near": limits, "far": limits}}, context=names)
+    rows = checked(Expectations.of(part.model_dump(by_alias=True)), Seen(lab.queries, lab.ledger, lab.invariants))
+
+    found = {(row.what, row.measured, row.status) for row in rows}
+    assert {row for row in found if row[0].startswith("near") and row[2] != "ok"} == set()
+    assert {(what, status) for what, _, status in found if what.startswith("far")} == {
+        ("far: answered", "broken"),
+        ("far: acknowledged", "broken"),
+        ("far: refused", "ok"),
+        ("far: in doubt", "broken"),
+        ("far: latency", "unknown"),
+    }
+    assert {row.key for row in rows} == {"clients near", "clients far"}
+
+
+GROUPS = (("near", "paris"), ("far", "tokyo"))

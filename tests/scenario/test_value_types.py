@@ -13,7 +13,6 @@ from labkit.scenario.value_types import (
     MAX_SCENARIO_NS,
     ClusterName,
     ClusterOrNode,
-    Condition,
     DeclaredNames,
     Name,
     NodeName,
@@ -241,7 +240,6 @@ def test_a_name_is_one_that_the_file_declares(value_type: Any, known: list[str])
     ("value_type", "good", "bad"),
     [
         (Name, ["a", "a-1", "x" * 32], ["", "A", "a-", "-a", "a--b", "1a", "x" * 33]),
-        (Condition, ["lag 0", "lag at most 2s"], ["lag", "lag five"]),
         (SitePair, [["a", "b"]], [["a"], ["a", "b", "c"]]),
     ],
 )

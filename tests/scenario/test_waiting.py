@@ -101,6 +101,29 @@ def test_a_step_that_waits_in_vain_is_refused(more: str, within_s: float, played
     assert len(rest) == (1 if "maybe" in more else 0)
 
 
+def test_a_wait_lasts_until_any_condition_holds_and_says_what_it_waits_for(played: Callable[..., Lab]) -> None:
+    lab = played(
+        "do: partition, between: [paris, tokyo]",
+        "do: wait, until: {connections: {tokyo: not ready}}, within: 1m",
+        "do: wait, until: {connections: {tokyo: ready}}, within: 2s, fails: maybe",
+        "do: wait, until: lag 0, within: 1s",
+    )
+    found = results(lab)
+    assert lab.scenario is not None
+    texts = [step.text for step in lab.scenario.scenario.timeline[2:]]
+
+    assert texts == [
+        "wait until connection of tokyo not ready within 1m",
+        "wait until connection of tokyo ready within 2s",
+        "wait until lag 0 within 1s",
+    ]
+    waited = {row.number: (row.ok, row.message) for row in lab.scenario.results}
+    assert waited[3] == waited[5] == (True, "")
+    assert waited[4][1].startswith("not reached within 2s: connection of tokyo: ")
+    assert not waited[4][0]
+    assert found[3][0] + 10 < found[4][0]
+
+
 def test_a_fault_happens_beside_as_soon_as_its_condition_holds(played: Callable[..., Lab]) -> None:
     lab = played(
         "do: failover, old: paris, new: tokyo, at: 5s",
@@ -183,6 +206,7 @@ ALL = (
     "do: heal, after: {step: apart, began: 20s}",
     "do: note, text: joined, when: {connections: {tokyo: ready}}",
     "do: seal, cluster: paris, when: {modes: {tokyo: primary}}, within: 2s, fails: maybe",
+    "do: wait, until: {lags: {tokyo: {at least: 1000}}}, within: 1s, fails: maybe",
 )
 
 

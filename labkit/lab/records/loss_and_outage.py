@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from labkit.lab.records.histories import Histories
 from labkit.lab.records.ledger import Ledger, Write
 from labkit.lab.records.outages import Outages
+from labkit.lab.records.outcome_counts import OutcomeCounts
 from labkit.lab.records.read_log import ReadLog
 from labkit.lab.records.surviving_tokens import TokenSurvival
 from labkit.service.durations import SECOND_NS
@@ -76,10 +77,10 @@ class RecoveryTime(NamedTuple):
 class RecoveryLedger(Ledger):
     """A lab's ledger, with the histories, outages and promotions by which its losses are measured.
 
-    It also keeps what readings showed, and what became of tokens at promotions.
+    It also keeps what readings showed, what each group of clients got, and what became of tokens at promotions.
     """
 
-    __slots__ = ("histories", "outages", "promotions", "read_log", "tokens")
+    __slots__ = ("histories", "outages", "outcomes", "promotions", "read_log", "tokens")
 
     def __init__(self, state: dict[str, Any] | None = None, newest: int = 0) -> None:
         super().__init__(state, newest)
@@ -87,6 +88,7 @@ class RecoveryLedger(Ledger):
         self.promotions: list[Promotion] = list(state.get("promotions", ()))
         self.histories = Histories(state.get("histories"))
         self.outages = Outages(state.get("outages"))
+        self.outcomes = OutcomeCounts(state.get("outcomes"))
         self.read_log = ReadLog(state.get("read_log"), newest)
         self.tokens: list[TokenSurvival] = list(state.get("tokens", ()))
 
@@ -140,6 +142,7 @@ class RecoveryLedger(Ledger):
             "promotions": tuple(self.promotions),
             "histories": self.histories.state(),
             "outages": self.outages.state(),
+            "outcomes": self.outcomes.state(),
             "read_log": self.read_log.state(),
             "tokens": tuple(self.tokens),
         }
