@@ -140,7 +140,7 @@ class Bookkeeping:
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
         at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation, seen = report
-        acknowledged = self._end(at_ns, client, path, outcome, correlation)
+        acknowledged = self._end((at_ns, client, path, outcome, correlation, cluster))
         self._ledger.outcomes.end_of_client(report, acknowledged=acknowledged)
         row = (started_ns, at_ns, client, operation, path, cluster, outcome, status, attempts)
         self._trace.record(("outcome", *row))
@@ -150,19 +150,19 @@ class Bookkeeping:
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
         at_ns, asker, path, outcome, correlation, *how, started_ns, cluster, seen = report
-        self._end(at_ns, asker, path, outcome, correlation)
+        self._end((at_ns, asker, path, outcome, correlation, cluster))
         if outcome != reports.ANSWERED:
             self._ledger.failed_asks.append((at_ns, asker, path, outcome, *how))
         if seen is not None:
             self._read((started_ns, at_ns), asker, cluster, seen)
 
-    def _end(self, at_ns: int, asker: str, path: str, outcome: str, correlation: Correlation) -> bool:
-        """Note how an operation ended, and return whether it was an acknowledged write.
+    def _end(self, ended: tuple[int, str, str, str, Correlation, str]) -> bool:
+        """Note how an operation ended (``Ledger.end``), and return whether it was an acknowledged write.
 
         A write of a disabled cluster is one of the set that it left.
         """
-        self._ledger.outcomes.end(path, outcome)
-        acknowledged = self._ledger.end(at_ns, asker, path, outcome, correlation)
+        self._ledger.outcomes.end(ended[2], ended[3])
+        acknowledged = self._ledger.end(*ended)
         if acknowledged and self.left:
             committed = self._ledger.writes[-1].committed
             set_id, next_commit = self.left.get(committed.cluster, ("", 0))

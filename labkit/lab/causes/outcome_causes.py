@@ -16,13 +16,14 @@ from labkit.lab.causes.message_causes import seconds, who
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.causes.replication_causes import by_trigger
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ONLY_LEADER, ROOTS, WITHIN_LAG
+from labkit.lab.plan.workload_operations import WITHOUT_BODY
 from labkit.lab.records.ledger import Write
 from labkit.lab.records.loss_and_outage import Promotion
+from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.messages import HEADER_BYTES
 from labkit.lab.wire.reports import UNKNOWN
 from labkit.service.durations import SECOND_NS
 
-READ = "get-secret"
 ENDING = ("fault", "mode", "observed")
 """Kinds of rows that may end a cluster's service, the likeliest first."""
 
@@ -39,6 +40,9 @@ def outcome(run: RecordedRun, number: int) -> Cause:
     if event.outcome == "answered":
         step = CauseStep(event.at_ns, f"{work} is answered by {event.cluster}", number)
         return Cause(step, None if answer is None else ("request", answer), WORK)
+    if not event.attempts:
+        step = CauseStep(event.at_ns, f"{work} is refused: its machine got no token of the cloud", number)
+        return Cause(step, *_without_token(run, number))
     if event.outcome != UNKNOWN:
         step = CauseStep(event.at_ns, f"{work} is refused with {event.status}", number)
         asked = (event.client, event.status, answer)
@@ -46,6 +50,12 @@ def outcome(run: RecordedRun, number: int) -> Cause:
     tries = "" if event.attempts == 1 else f", {event.attempts} attempts"
     step = CauseStep(event.at_ns, f"{work} is in doubt: it may have happened or not{tries}", number)
     return Cause(step, *_silent_attempt(run, number, answer))
+
+
+def _without_token(run: RecordedRun, number: int) -> tuple[Effect | None, str]:
+    """Return what was done to the machines' endpoint of the cloud before a login."""
+    done = run.last("observed", number, node=CLOUD_HOST, what="cloud outage")
+    return (None, NOT_RECORDED) if done is None else (("observed", done), "")
 
 
 def _silent_attempt(run: RecordedRun, number: int, answer: int | None) -> tuple[Effect | None, str]:
@@ -67,7 +77,7 @@ def _request_of(run: RecordedRun, event: Any, sent_ns: int) -> int | None:
     """Return the request that a client's operation sent at an instant; None while it is on its way."""
     rows = range(run.between(sent_ns, sent_ns).start, len(run.rows))
     for row in run.messages(rows, source=event.client, what="request", sent_ns=sent_ns):
-        if event.operation == READ or run.rows[row][6] > HEADER_BYTES:  # a check of health has no body
+        if event.operation in WITHOUT_BODY or run.rows[row][6] > HEADER_BYTES:  # a check of health has no body
             return row
     return None
 

@@ -109,6 +109,10 @@ class Histories:
         """Return the digest of what was under a key before it was damaged; the same where it was not."""
         return self.damaged.get((key, held), held)
 
+    def holds(self, cluster: str, number: int, history: int) -> bool:
+        """Whether the history that a cluster writes contains a commit, of a history; of one that is not known, yes."""
+        return cluster not in self.current or self._contains(self.current[cluster])(number, history)
+
     def newest_of(self, history: int, values: frozenset[bytes]) -> dict[bytes, int]:
         """Return for each of these values the number of the last commit that left it, of those a history contains."""
         contains, newest = self._contains(history), {}

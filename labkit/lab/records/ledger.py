@@ -3,8 +3,9 @@
 1. An operation is a request of a client or of an operator, with all its attempts.  Whatever counts operations reads
    them here.
 2. A write is an answered operation that committed something; ``sys/`` calls and deliberate wipes are not counted.  It
-   stands for the commit of the attempt that was answered, else for that of the last attempt before; what an earlier
-   attempt committed is the same write.
+   stands for the commit of the attempt that was answered, else for that of the last attempt before, where the cluster
+   that answered holds this; what an earlier attempt committed is the same write.  So a deletion that finds nothing to
+   delete at a survivor is no write, whatever another attempt deleted elsewhere.
 3. What an attempt committed is remembered while somebody waits for the answer, and no longer.
 4. Acknowledged writes are kept for good: any may be lost by the next promotion.  Of how operations ended, and of failed
    requests, only the newest are kept where ``newest`` says how many (``chunks``); all are counted.
@@ -120,17 +121,27 @@ class Ledger:
         """Note that an attempt, for whose answer somebody waits, committed something; its answer is not sent yet."""
         self._waiting.setdefault(correlation[:2], {})[correlation.attempt] = committed
 
-    def end(self, at_ns: int, client: str, path: str, outcome: str, correlation: Correlation) -> bool:
-        """Note how an operation ended; return whether that was an acknowledged write."""
+    def end(
+        self, at_ns: int, client: str, path: str, outcome: str, correlation: Correlation, cluster: str = ""
+    ) -> bool:
+        """Note how an operation ended, and which cluster answered; return whether that was an acknowledged write."""
         self.operations.append((at_ns, outcome))
         self._counts[outcome] += 1
         attempts = self._waiting.pop(correlation[:2], None)
         if attempts is None or outcome != ANSWERED or path.startswith("sys/"):
             return False
-        committed = attempts.get(correlation.attempt) or attempts[max(attempts)]
+        committed = attempts.get(correlation.attempt)
+        if committed is None:
+            committed = attempts[max(attempts)]
+            if not self._holds(cluster, committed):
+                return False
         if len(attempts) > 1:
             committed = committed._replace(first=min([attempt.commit for attempt in attempts.values()]))
         self.writes.append((at_ns, client, path, tuple(committed)))
+        return True
+
+    def _holds(self, cluster: str, committed: CommittedWrite) -> bool:
+        """Whether a cluster holds what an attempt committed; without histories it is taken for granted."""
         return True
 
     def state(self) -> dict[str, Any]:

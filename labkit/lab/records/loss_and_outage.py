@@ -114,6 +114,9 @@ class RecoveryLedger(Ledger):
         values = frozenset([write.committed.value_digest for write, by in missing if by == taken]) - {b""}
         return self.histories.newest_of(taken.history, values) if values and taken.history >= 0 else {}
 
+    def _holds(self, cluster: str, committed: CommittedWrite) -> bool:
+        return self.histories.holds(cluster, committed.commit, committed.history)
+
     def rpo(self) -> RecoveryPoint:
         """Measure the loss of the last promotion; zero when there was none."""
         if not self.promotions:

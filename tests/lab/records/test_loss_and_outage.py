@@ -573,3 +573,18 @@ def test_a_revocation_that_was_undone_by_a_new_token_is_no_fault(calm):
     calm["tokyo"].promote(force=True)
 
     assert calm.ledger.promotions[-1].fault_ns == crashed_ns
+
+
+@pytest.mark.parametrize(("answering", "is_write"), [("paris", True), ("tokyo", False), ("front", True), ("", True)])
+def test_an_attempt_that_changed_nothing_stands_for_an_earlier_one_that_its_cluster_holds(answering, is_write):
+    """A deletion is committed at paris, unanswered; its next attempt finds nothing to delete."""
+    ledger = RecoveryLedger()
+    histories = ledger.histories
+    histories.follow("tokyo", "paris")
+    for number, changes in enumerate([(("a", b"1"),), (("a", None),)], 1):
+        history, commit = histories.add("paris", ((number, changes),))
+    ledger.commit(Correlation("shop-1", 5, 1), CommittedWrite("paris", history, commit, "DELETE"))
+    histories.continue_alone("tokyo", {"a": b"1"}.get)
+
+    assert ledger.end(9, "shop-1", "secret/data/a", "answered", Correlation("shop-1", 5, 2), answering) is is_write
+    assert (len(ledger.writes), ledger.answered, ledger.waiting) == (is_write, 1, 0)
