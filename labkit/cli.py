@@ -15,7 +15,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-from labkit.commands import prove, serve, token
+from labkit.commands import explore, prove, serve, token
 from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, refuse, report_bug
 from labkit.missing_library import missing_library
 
@@ -95,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
     serve.add_arguments(add("serve", "serve", "serve a vault on an HTTP port, until Ctrl-C"))
     token.add_arguments(add("token", "token", "print a token of a machine of the cloud that labkit serve runs"))
     prove.add_arguments(add("prove", "prove", "search a state machine to the end, within bounds"))
+    explore.add_arguments(add("explore", "explore", "draw schedules of faults, play them, and write what breaks"))
     _add_help_arguments(add("help", "help_topic", "show a page, such as architecture, rules or verbs"))
     return top
 

@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.sim": frozenset({"networkx"}),
     "labkit.sim.clock": frozenset({"simpy"}),
     "labkit.scenario": frozenset({"yaml", "pydantic"}),
+    "labkit.hunt.writing": frozenset({"yaml"}),
     "labkit.views": frozenset({"ipywidgets", "IPython"}),
     "labkit.views.merkle": frozenset({"pandas", "IPython"}),
     "labkit.views.keyboard": frozenset({"anywidget"}),

@@ -1,0 +1,109 @@
+"""explore: draws schedules of faults and operators, plays them, and writes what breaks as small scenario files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.scenario_files import UnknownScenario, scenario_file, with_names
+from labkit.commands.terminal import say
+
+if TYPE_CHECKING:
+    from labkit.hunt.exploration import Exploration
+    from labkit.hunt.known import Known
+
+SEEDS, OUT, MAX_JOBS = 100, "found", 64
+OPERATORS = ("runbook", "careless")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what it takes."""
+    about = "a scenario file whose lab, clients and first steps are taken; drawn labs unless given"
+    parser.add_argument("file", nargs="?", metavar="FILE", help=about)
+    about = f"how many schedules are drawn, from seed 0 on; {SEEDS} unless given"
+    parser.add_argument("--seeds", type=_count, default=SEEDS, metavar="N", help=about)
+    about = "who runs the clusters: one who keeps to runbooks, or one who does not; runbook unless given"
+    parser.add_argument("--operator", choices=OPERATORS, default=OPERATORS[0], help=about)
+    parser.add_argument("--known", metavar="FILE", help="findings that are accepted, a line each (labkit help explore)")
+    about = f"the folder for the files of what is found; {OUT} unless given"
+    parser.add_argument("--out", default=OUT, metavar="FOLDER", help=about)
+    parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="how many processes play; 1 unless given")
+
+
+def explore(given: argparse.Namespace) -> int:
+    """Play a campaign, write what it found, and print the report."""
+    from labkit.hunt.beginnings import of_file
+    from labkit.hunt.campaign import Plan
+    from labkit.hunt.explore import explored
+    from labkit.hunt.known import UnusableKnown
+    from labkit.scenario.problems import ScenarioError
+
+    try:
+        known = _known(given.known)
+        beginning = None if given.file is None else of_file(scenario_file(given.file))
+    except (UnusableKnown, UnknownScenario) as error:
+        return refuse(str(error))
+    except ScenarioError as error:
+        return refuse(with_names(str(error), error.name))
+    began = perf_counter()
+    bar = _bar(given.seeds)
+    try:
+        plan = Plan(seeds=given.seeds, operator=given.operator, beginning=beginning)
+        found = explored(plan, known, given.jobs, bar.update)
+    finally:
+        bar.close()
+    refused = _write(found, given.out)
+    say(found.report(f"{given.out}/", perf_counter() - began))
+    return refused or found.exit_code
+
+
+def _known(name: str | None) -> tuple[Known, ...]:
+    from labkit.hunt.known import UnusableKnown, read_known
+
+    if name is None:
+        return ()
+    try:
+        with open(name, encoding="utf-8") as file:
+            return read_known(name, file.read())
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        if isinstance(error, UnusableKnown):
+            raise
+        raise UnusableKnown(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _write(found: Exploration, folder: str) -> int:
+    """Write the files; return the exit code of a refusal, else 0."""
+    files = [file for file in found.files if file is not None]
+    try:
+        if files:
+            os.makedirs(folder, exist_ok=True)
+        for file in files:
+            with open(os.path.join(folder, file.name), "w", encoding="utf-8", newline="\n") as target:
+                target.write(file.text)
+    except (OSError, ValueError) as error:
+        return refuse(f"{folder}: cannot be written: {getattr(error, 'strerror', None) or error}")
+    return AS_EXPECTED
+
+
+def _bar(seeds: int) -> Any:
+    """A bar that grows with the seeds that were played, where a terminal shows it."""
+    from tqdm import tqdm
+
+    shown = sys.stderr.isatty()
+    return tqdm(total=seeds, desc="exploring", unit="seed", file=sys.stderr, leave=False, disable=not shown)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 7 and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, of at most 7 digits, got {text!r}")
+    return int(text)
+
+
+def _jobs(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 2 and 0 < int(text) <= MAX_JOBS):
+        raise argparse.ArgumentTypeError(f"expected a number of processes from 1 to {MAX_JOBS}, got {text!r}")
+    return int(text)

@@ -1,0 +1,104 @@
+"""Drawing: the scenario of one seed as the data of a file: lab, timeline, conditions, and the quiet at its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from labkit.hunt.draws import Draws
+from labkit.hunt.kinds import KINDS, Kind, Names
+from labkit.hunt.labs import LabData, drawn_lab
+from labkit.hunt.operators import OPERATOR_BLOCKS
+from labkit.hunt.quiet import QUIET_NS, undo_all
+from labkit.hunt.schedule import Schedule, StepData
+from labkit.hunt.swarm import RUNBOOK, Swarm, drawn_swarm
+from labkit.scenario.value_types import write_duration
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+
+Data = dict[str, Any]
+NAMED = {kind.name: kind for kind in KINDS}
+FIRST_NS, LAST_NS = 7 * SECOND_NS, 45 * SECOND_NS
+PAUSES_MS = (50, 200, 700, 1_500, 3_000, 6_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beginning:
+    """What a campaign takes from a file: lab, the timeline up to its first fault, conditions, and when that is over."""
+
+    lab: LabData
+    steps: tuple[StepData, ...] = ()
+    over_time: dict[str, list[Data]] = field(default_factory=dict)
+    from_ns: int = FIRST_NS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """The scenario of a seed as the data of a file, what was on when it was drawn, and with which step quiet begins."""
+
+    seed: int
+    data: Data
+    swarm: Swarm
+    quiet_from: int
+
+
+def drawn(seed: int, operator: str = RUNBOOK, beginning: Beginning | None = None) -> Drawn:
+    """Draw the scenario of a seed."""
+    draws = Draws(operator, seed)
+    start = beginning or _beginning(draws)
+    cloud = "cloud" in start.lab
+    swarm = drawn_swarm(seed, operator, draws, cloud=cloud)
+    schedule = Schedule(_names(start.lab), start.from_ns)
+    _fill(schedule, draws, swarm, draws.between(5, 14))
+    schedule.now_ns = max(schedule.now_ns, LAST_NS) + 3 * SECOND_NS
+    drawn_steps = len(start.steps) + len(schedule.end())
+    undo_all(schedule, cloud=cloud)
+    schedule.then({"do": "wait", "for": write_duration(QUIET_NS)}, if_done=False)
+    data = {
+        "scenario": f"seed {seed} of a {operator} campaign",
+        "seed": seed,
+        "lab": start.lab,
+        "timeline": [*start.steps, *schedule.steps(len(start.steps))],
+        **start.over_time,
+    }
+    return Drawn(seed=seed, data=data, swarm=swarm, quiet_from=drawn_steps + 1)
+
+
+def _beginning(draws: Draws) -> Beginning:
+    """Draw a lab whose clusters replicate."""
+    lab = drawn_lab(draws)
+    primary, *others = lab["clusters"]
+    steps = [{"do": "replicate", "primary": primary, "secondary": other, "at": "1s", "late": "ok"} for other in others]
+    return Beginning(lab=lab, steps=tuple(steps))
+
+
+def _fill(schedule: Schedule, draws: Draws, swarm: Swarm, count: int) -> None:
+    """Make faults and let the operator work, so many times or until the time is over."""
+    until_ns = max(schedule.now_ns + 20 * SECOND_NS, LAST_NS)
+    for _ in range(count):
+        if schedule.now_ns >= until_ns:
+            return
+        if draws.chance(60) or not swarm.blocks:
+            _fault(schedule, draws, swarm, NAMED[draws.one_of(swarm.faults)])
+        else:
+            OPERATOR_BLOCKS[draws.one_of(swarm.blocks)](schedule, draws, swarm)
+        schedule.now_ns += draws.one_of(PAUSES_MS) * MILLISECOND_NS
+
+
+def _fault(schedule: Schedule, draws: Draws, swarm: Swarm, kind: Kind) -> None:
+    assert kind.draw is not None, "every fault has arguments"
+    arguments, in_force_ns = kind.draw(draws, schedule.names), kind.time_in_force_ns(draws)
+    schedule.fault(kind, arguments, in_force_ns if kind.undo in swarm.suppressors else 0)
+
+
+def _names(lab: LabData) -> Names:
+    """Return what faults may be aimed at in a lab."""
+    plans = lab["clusters"]
+    return Names(
+        clusters=tuple(plans),
+        nodes={
+            name: tuple([f"{name}-{number}" for number in range(1, plan.get("nodes", 3) + 1)])
+            for name, plan in plans.items()
+        },
+        sites={name: plan["site"] for name, plan in plans.items()},
+        pairs=tuple([tuple(link["between"]) for link in lab.get("links", ())]),
+    )

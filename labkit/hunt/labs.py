@@ -1,0 +1,162 @@
+"""Labs: a lab that is drawn for a seed, and any blueprint, as the lab section of a scenario file."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from labkit.hunt.draws import Draws
+from labkit.lab.plan.blueprint import (
+    BalancerPlan,
+    Blueprint,
+    ClientPlan,
+    ClusterPlan,
+    LinkPlan,
+    NodeSettings,
+    WorkloadPlan,
+)
+from labkit.scenario.value_types import write_duration, write_share
+
+LabData = dict[str, Any]
+CLIENTS_SITE = "lisbon"
+WORK_FROM, WORK_UNTIL = "4s", "55s"
+
+
+def drawn_lab(draws: Draws) -> LabData:
+    """Draw a pair or a triangle, with short or long backlogs, near or far apart, and clients at a place between."""
+    clusters = ("paris", "tokyo", "lima")[: 3 if draws.chance(50) else 2]
+    sites = [*clusters, CLIENTS_SITE]
+    backlog = draws.one_of((8, 64, None))
+    links = [
+        {"between": [one, other], "latency": draws.one_of(("1ms", "20ms", "80ms", "200ms")), "jitter": "2ms"}
+        for place, one in enumerate(sites)
+        for other in sites[place + 1 :]
+    ]
+    return {
+        "sites": sites,
+        "links": links,
+        "clusters": {
+            name: {"site": name, "nodes": draws.one_of((1, 3, 3)), **({"backlog": backlog} if backlog else {})}
+            for name in clusters
+        },
+        "clients": {"writers": _clients(draws, list(clusters))},
+    }
+
+
+def _clients(draws: Draws, clusters: list[str]) -> LabData:
+    keys = draws.one_of((0, 3, 20))
+    times = {"from": WORK_FROM, "until": WORK_UNTIL}
+    work = [
+        {"do": "put-secret", "every": draws.one_of(("100ms", "250ms", "1s")), **times, "keys": keys},
+        {"do": "get-secret", "every": "500ms", **times, "keys": keys or 3},
+        {"do": "encrypt", "every": "1s", **times},
+    ]
+    count = draws.one_of((1, 2, 3))
+    return {"site": CLIENTS_SITE, "use": clusters, "count": count, "retries": draws.one_of((0, 4)), "work": work}
+
+
+# ---- a blueprint as data
+
+
+def lab_data(blueprint: Blueprint) -> LabData:
+    """Return a blueprint as the lab section of a file; what is as it is unless written is left out."""
+    found: LabData = {
+        "sites": list(blueprint.sites),
+        "links": [_link(plan) for plan in blueprint.links],
+        "clusters": {plan.name: _cluster(plan) for plan in blueprint.clusters},
+    }
+    if blueprint.balancers:
+        found["balancers"] = {plan.name: _balancer(plan) for plan in blueprint.balancers}
+    if blueprint.cloud is not None:
+        found["cloud"] = {"site": blueprint.cloud.site}
+    if blueprint.clients:
+        found["clients"] = {plan.name: _group(plan) for plan in blueprint.clients}
+    return found
+
+
+def _changed(plan: Any, keys: dict[str, tuple[str, Any]]) -> LabData:
+    """Return the fields of a plan that are not as they are unless written: key, and how the value is written."""
+    defaults = {field.name: field.default for field in fields(plan)}
+    return {
+        key: write(getattr(plan, name)) for name, (key, write) in keys.items() if getattr(plan, name) != defaults[name]
+    }
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+def _bits(value: int) -> str:
+    return f"{value // 1_000}kbit" if value % 1_000_000 else f"{value // 1_000_000}Mbit"
+
+
+def _offset(value: int) -> str:
+    return f"{'-' if value < 0 else ''}{write_duration(abs(value))}"
+
+
+def _link(plan: LinkPlan) -> LabData:
+    keys = {
+        "back_ns": ("back", write_duration),
+        "jitter_ns": ("jitter", write_duration),
+        "loss_ppm": ("loss", write_share),
+        "bandwidth_bps": ("bandwidth", _bits),
+        "distribution": ("distribution", _as_is),
+    }
+    return {"between": list(plan.between), "latency": write_duration(plan.latency_ns), **_changed(plan, keys)}
+
+
+def _cluster(plan: ClusterPlan) -> LabData:
+    keys = {
+        "nodes": ("nodes", _as_is),
+        "shares": ("shares", _as_is),
+        "threshold": ("threshold", _as_is),
+        "version": ("version", _as_is),
+        "backlog_entries": ("backlog", _as_is),
+        "service_ns": ("service time", write_duration),
+        "fencing": ("fencing", _as_is),
+        "each": ("each", lambda rows: {row.name: _node(row) for row in rows}),
+    }
+    return {"site": plan.site, **_changed(plan, keys)}
+
+
+def _node(plan: NodeSettings) -> LabData:
+    keys = {
+        "version": ("version", _as_is),
+        "service_ns": ("service time", write_duration),
+        "offset_ns": ("clock", _offset),
+        "drift_ppm": ("drift", write_share),
+    }
+    return _changed(plan, keys)
+
+
+def _balancer(plan: BalancerPlan) -> LabData:
+    keys = {"check_ns": ("check", write_duration), "fall": ("fall", _as_is), "ends_tls": ("ends tls", _as_is)}
+    return {"site": plan.site, "use": list(plan.use), **_changed(plan, keys)}
+
+
+def _group(plan: ClientPlan) -> LabData:
+    keys = {
+        "count": ("count", _as_is),
+        "timeout_ns": ("timeout", write_duration),
+        "retries": ("retries", _as_is),
+        "backoff_ns": ("backoff", write_duration),
+        "max_backoff_ns": ("backoff limit", write_duration),
+        "jitter_ppm": ("jitter", write_share),
+        "budget_ppm": ("retry budget", write_share),
+        "check_ns": ("health check", write_duration),
+        "fall": ("fall", _as_is),
+        "consistent": ("consistent", _as_is),
+        "through": ("through", _as_is),
+        "workload": ("work", lambda rows: [_work(row) for row in rows]),
+    }
+    return {"site": plan.site, "use": list(plan.use), **_changed(plan, keys)}
+
+
+def _work(plan: WorkloadPlan) -> LabData:
+    keys = {
+        "from_ns": ("from", write_duration),
+        "until_ns": ("until", write_duration),
+        "size_bytes": ("size", lambda size: f"{size}B"),
+        "keys": ("keys", _as_is),
+    }
+    return {"do": plan.operation, "every": write_duration(plan.every_ns), **_changed(plan, keys)}

@@ -1,0 +1,72 @@
+"""Playing: the run of one seed of a campaign, and what is kept of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from labkit.hunt.drawing import Beginning, Drawn, drawn
+from labkit.hunt.findings import SeedFinding, exception_of, findings_of
+from labkit.hunt.kinds import KINDS, OPTIONAL
+from labkit.hunt.quiet import what_is_left
+from labkit.hunt.schedule import FAULT_VERBS
+from labkit.hunt.world import World, read, run_of, world_of
+from labkit.lab.fault_meters import FaultMeters
+from labkit.lab.fault_table import READ
+from labkit.scenario.witnesses import EFFECTS, had_effect
+
+WITNESSED = frozenset(
+    kind.verb for kind in KINDS if kind.group == OPTIONAL and kind.verb in FAULT_VERBS and EFFECTS[kind.verb] != READ
+)
+"""Faults of which it is known whether they met anything; nothing shows that a clock was read."""
+
+
+class PlayedSeed(NamedTuple):
+    """What became of a seed: steps, faults and how many of them met nothing, what broke, why it is not judged."""
+
+    seed: int
+    mode: str
+    steps: int
+    done: int
+    faults: int
+    idle: int
+    findings: tuple[SeedFinding, ...]
+    left: str = ""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the lab came to rest, or something broke before."""
+        return not self.left or bool(self.findings)
+
+
+def play(seed: int, operator: str, beginning: Beginning | None) -> PlayedSeed:
+    """Draw the scenario of a seed, play it to its end, and return what became of it."""
+    found = drawn(seed, operator, beginning)
+    world: World | None = None
+    try:
+        world = world_of(read(found.data))
+        world.run()
+    except Exception as error:  # whatever labkit raises is what a campaign looks for
+        broken = exception_of(error, seed, 0 if world is None else world.now)
+        return PlayedSeed(seed, found.swarm.mode, 0, 0, 0, 0, (broken,))
+    return _played(found, world)
+
+
+def _played(found: Drawn, world: World) -> PlayedSeed:
+    run, meters = run_of(world), FaultMeters(world.parts)
+    steps = run.scenario.timeline
+    results = [result for result in run.results if result.number < found.quiet_from]
+    witnessed = [
+        (steps[number - 1].verb, made)
+        for number, made in run.faults.items()
+        if number < found.quiet_from and steps[number - 1].verb in WITNESSED
+    ]
+    return PlayedSeed(
+        seed=found.seed,
+        mode=found.swarm.mode,
+        steps=len(results),
+        done=sum(result.ok for result in results),
+        faults=len(witnessed),
+        idle=sum(not had_effect(verb, made, meters) for verb, made in witnessed),
+        findings=tuple(findings_of(world, found.seed)),
+        left=what_is_left(world),
+    )

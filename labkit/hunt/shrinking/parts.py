@@ -1,0 +1,156 @@
+"""Parts: fewer clusters, clients, nodes, links and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Data = dict[str, Any]
+Edit = Callable[[Data], bool]
+NEEDED_OF_LINKS = ("between", "latency", "measured")
+
+
+def clients(data: Data) -> Iterator[Edit]:
+    """Leave out all clients."""
+    if "clients" in data["lab"]:
+        yield lambda data: data["lab"].pop("clients", None) is not None
+
+
+def parts(data: Data) -> Iterator[Edit]:
+    """Leave out parts of the lab, first all that nothing names, then one by one."""
+    lab = data["lab"]
+    yield _bare
+    for name in lab["clusters"]:
+        if len(lab["clusters"]) > 1:
+            yield _without_cluster(name)
+    for site in lab["sites"]:
+        yield _without_site(site)
+    for group in lab.get("clients", {}):
+        yield _without_key(("lab", "clients"), group)
+        for place in reversed(range(len(lab["clients"][group].get("work", [])))):
+            yield _without_work(group, place)
+        for key in [key for key in lab["clients"][group] if key not in ("site", "use", "work")]:
+            yield _without_key(("lab", "clients", group), key)
+    for key in ("balancers", "cloud"):
+        if key in lab:
+            yield _without_key(("lab",), key)
+    for name, plan in lab["clusters"].items():
+        if plan.get("nodes") != 1:
+            yield _with_value(("lab", "clusters", name), "nodes", 1)
+        for key in [key for key in plan if key not in ("site", "nodes")]:
+            yield _without_key(("lab", "clusters", name), key)
+    for place, link in enumerate(lab["links"]):
+        for key in [key for key in link if key not in NEEDED_OF_LINKS]:
+            yield _without_key(("lab", "links", place), key)
+    for key in ("always", "leads to"):
+        for place in range(len(data.get(key, []))):
+            yield _without_condition(key, place)
+
+
+def _bare(data: Data) -> bool:
+    """Leave out all that is not named: jitter and losses, backlogs, standbys, and unused sites and clusters."""
+    named = {word for step in data["timeline"] for word in _words(step)}
+    for name in list(data["lab"]["clusters"]):
+        if not any(word == name or word.startswith(f"{name}-") for word in named) and len(data["lab"]["clusters"]) > 1:
+            _without_cluster(name)(data)
+    for site in list(data["lab"]["sites"]):
+        _without_site(site)(data)
+    lab = data["lab"]
+    lab["links"] = [{key: value for key, value in link.items() if key in NEEDED_OF_LINKS} for link in lab["links"]]
+    lab["clusters"] = {name: {"site": plan["site"], "nodes": 1} for name, plan in lab["clusters"].items()}
+    return True
+
+
+def _without_cluster(name: str) -> Edit:
+    """Leave out a cluster, and the steps and clients that name it."""
+
+    def edit(data: Data) -> bool:
+        lab = data["lab"]
+        if name not in lab["clusters"]:
+            return False
+        del lab["clusters"][name]
+        data["timeline"] = [
+            step
+            for step in data["timeline"]
+            if not any(word == name or word.startswith(f"{name}-") for word in _words(step))
+        ]
+        for key in ("clients", "balancers"):
+            for group in lab.get(key, {}).values():
+                group["use"] = [other for other in group["use"] if other != name] or list(lab["clusters"])
+        return True
+
+    return edit
+
+
+def _without_site(site: str) -> Edit:
+    """Leave out a site where nothing stands, and its links; clients that stand there go to the first cluster's."""
+
+    def edit(data: Data) -> bool:
+        lab = data["lab"]
+        if site not in lab["sites"] or site in {plan["site"] for plan in lab["clusters"].values()}:
+            return False
+        first = next(iter(lab["clusters"].values()))["site"]
+        for group in [*lab.get("clients", {}).values(), *lab.get("balancers", {}).values()]:
+            group["site"] = first if group["site"] == site else group["site"]
+        if lab.get("cloud", {}).get("site") == site:
+            lab["cloud"]["site"] = first
+        lab["sites"] = [other for other in lab["sites"] if other != site]
+        lab["links"] = [link for link in lab["links"] if site not in link["between"]]
+        data["timeline"] = [step for step in data["timeline"] if site not in _words(step)]
+        return True
+
+    return edit
+
+
+def _without_work(group: str, place: int) -> Edit:
+    def edit(data: Data) -> bool:
+        work = data["lab"]["clients"][group]["work"]
+        if len(work) < 2:
+            return False
+        del work[place]
+        return True
+
+    return edit
+
+
+def _without_condition(key: str, place: int) -> Edit:
+    def edit(data: Data) -> bool:
+        del data[key][place]
+        if not data[key]:
+            del data[key]
+        return True
+
+    return edit
+
+
+def _without_key(path: tuple[str | int, ...], key: str) -> Edit:
+    def edit(data: Data) -> bool:
+        _at(data, path).pop(key)
+        return True
+
+    return edit
+
+
+def _with_value(path: tuple[str | int, ...], key: str, value: Any) -> Edit:
+    def edit(data: Data) -> bool:
+        _at(data, path)[key] = value
+        return True
+
+    return edit
+
+
+def _at(data: Any, path: tuple[str | int, ...]) -> Data:
+    for key in path:
+        data = data[key]
+    found: Data = data
+    return found
+
+
+def _words(step: Data) -> list[str]:
+    """Return the names that a step has."""
+    values = [value for key, value in step.items() if key in NAMING]
+    return [word for value in values for word in (value if isinstance(value, list) else [value])]
+
+
+NAMING = ("target", "between", "from", "to", "cluster", "primary", "secondary", "old", "new", "node")
+"""The parameters of verbs that name clusters, nodes and sites."""

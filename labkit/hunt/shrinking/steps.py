@@ -1,0 +1,95 @@
+"""Steps: fewer steps, two that one says, weaker ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from labkit.lab.fault_table import FAULTS
+from labkit.scenario.verbs import VERBS
+
+Data = dict[str, Any]
+Edit = Callable[[Data], bool]
+
+UNDOES = {fault.verb: fault.undone_by.replace(" ", "-") for fault in FAULTS if fault.undone_by}
+UNDOES |= {verb.name: verb.undo for verb in VERBS.values() if verb.undo and verb.name not in UNDOES}
+
+
+def halves(data: Data) -> Iterator[Edit]:
+    """Leave out steps: half of them, a quarter, single ones; later ones first, for they lean on those above."""
+    count = len(data["timeline"])
+    size = count // 2
+    while size >= 1:
+        for end in range(count, 0, -size):
+            yield _without(range(max(0, end - size), end))
+        size //= 2
+
+
+def pairs(data: Data) -> Iterator[Edit]:
+    """Leave out a step together with one below that undoes it."""
+    timeline = data["timeline"]
+    for first, step in enumerate(timeline):
+        for second in range(first + 1, len(timeline)):
+            if timeline[second]["do"] in (UNDOES.get(step["do"]), "unseal" if step["do"] == "restart" else None):
+                yield _without((first, second))
+
+
+def kinds(data: Data) -> Iterator[Edit]:
+    """Say two steps by one, and take weaker faults and fewer options."""
+    timeline = data["timeline"]
+    for place, step in enumerate(timeline):
+        if place + 1 < len(timeline):
+            yield from _as_one(place, step, timeline[place + 1])
+        sites = data["lab"]["sites"]
+        if step["do"] == "isolate" and len(sites) == 2:
+            yield _instead(place, _replaced(step, {"do": "partition", "between": list(sites)}))
+        if step["do"] == "crash" and step["target"] in data["lab"]["clusters"]:
+            yield _instead(place, {**step, "target": f"{step['target']}-1"})
+        for option in [key for key in step if key in _options(step["do"])]:
+            yield _instead(place, {key: value for key, value in step.items() if key != option})
+
+
+def _options(verb: str) -> frozenset[str]:
+    return frozenset(parameter.name for parameter in VERBS[verb].parameters if not parameter.required)
+
+
+def _as_one(place: int, one: Data, other: Data) -> Iterator[Edit]:
+    """Yield the step that says two."""
+    if (one["do"], other["do"]) == ("enable-primary", "enable-secondary") and one["cluster"] == other["primary"]:
+        said = {"do": "replicate", "primary": one["cluster"], "secondary": other["cluster"]}
+        yield _both(place, _replaced(one, said))
+    both = one["do"] == other["do"] and "target" in one and "target" in other
+    cluster = str(one.get("target", "")).rpartition("-")[0]
+    if both and cluster and cluster == str(other["target"]).rpartition("-")[0]:
+        yield _both(place, {**one, "target": cluster})
+
+
+def _replaced(step: Data, said: Data) -> Data:
+    """Return what is said at the instant of a step."""
+    return {**said, **{key: step[key] for key in ("at", "after") if key in step}}
+
+
+def _without(places: range | tuple[int, int]) -> Edit:
+    def edit(data: Data) -> bool:
+        left = [step for place, step in enumerate(data["timeline"]) if place not in places]
+        changed = len(left) < len(data["timeline"])
+        data["timeline"] = left
+        return changed
+
+    return edit
+
+
+def _instead(place: int, step: Data) -> Edit:
+    def edit(data: Data) -> bool:
+        data["timeline"][place] = step
+        return True
+
+    return edit
+
+
+def _both(place: int, step: Data) -> Edit:
+    def edit(data: Data) -> bool:
+        data["timeline"][place : place + 2] = [step]
+        return True
+
+    return edit

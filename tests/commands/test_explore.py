@@ -1,0 +1,83 @@
+"""explore: a report, files of what is found, exit codes, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from labkit.cli import main
+
+Capsys = pytest.CaptureFixture[str]
+SPLIT = "one primary, after request of survivor"
+
+
+def explored(*arguments: str, capsys: Capsys) -> tuple[int, str]:
+    """The exit code, and the report without its time."""
+    code = main(["explore", *arguments])
+    return code, re.sub(r", \d+ s$", "", capsys.readouterr().out, count=1, flags=re.MULTILINE)
+
+
+def test_a_campaign_without_findings_ends_with_0_and_writes_nothing(tmp_path: Path, capsys: Capsys) -> None:
+    code, said = explored("--seeds", "2", "--out", str(tmp_path / "found"), capsys=capsys)
+
+    assert code == 0
+    assert said.startswith("2 seeds (1 swarm, 1 all on), runbook operator\n")
+    assert "nothing in 2 seeds: at most 100.0% of schedules" in said
+    assert not (tmp_path / "found").exists()
+
+
+def test_what_is_found_is_a_file_that_fails_and_any_number_of_processes_says_the_same(
+    tmp_path: Path, capsys: Capsys
+) -> None:
+    given = ("--operator", "careless", "--seeds", "6", "--out", str(tmp_path / "found"))
+    one, two = explored(*given, capsys=capsys), explored(*given, "--jobs", "2", capsys=capsys)
+    (path,) = (tmp_path / "found").iterdir()
+
+    assert one == two
+    assert one[0] == 0, "what a careless operator breaks is a lesson"
+    assert f"1. {SPLIT}: 2 seeds" in one[1]
+    assert main(["run", "--quiet", str(path)]) == 1
+
+
+def test_the_lab_of_a_file_is_explored_and_known_findings_are_named(tmp_path: Path, capsys: Capsys) -> None:
+    known = tmp_path / "known"
+    known.write_text(f"2026-05-01 {SPLIT} # x\n")
+    code, said = explored("first/failover", "--seeds", "1", "--known", str(known), capsys=capsys)
+
+    assert code == 0
+    assert f"no longer found: {SPLIT}, accepted on 2026-05-01 (x)" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--seeds", "0"], "expected a whole number from 1 up, of at most 7 digits, got '0'"),
+        (["--seeds", "x"], "expected a whole number from 1 up"),
+        (["--jobs", "0"], "expected a number of processes from 1 to 64, got '0'"),
+        (["--jobs", "65"], "expected a number of processes from 1 to 64, got '65'"),
+        (["--operator", "lazy"], "invalid choice: 'lazy'"),
+    ],
+)
+def test_arguments_that_cannot_be_used(arguments: list[str], said: str, capsys: Capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", *arguments])
+
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_files_that_cannot_be_used(tmp_path: Path, capsys: Capsys) -> None:
+    wrong, folder = tmp_path / "wrong", tmp_path / "file"
+    wrong.write_text("one primary # since ever\n")
+    folder.write_text("")
+    for arguments, said in (
+        (["--known", str(wrong)], f"{wrong}:1: expected a line such as 2026-05-01"),
+        (["--known", str(tmp_path / "none")], "none: cannot be read: No such file or directory"),
+        (["first/failver"], "did you mean 'first/failover'?"),
+        ([str(tmp_path / "none.lab.yaml")], "cannot be read"),
+        (["--operator", "careless", "--seeds", "6", "--out", str(folder)], "cannot be written"),
+    ):
+        assert main(["explore", *arguments]) == 2
+        assert said in capsys.readouterr().err

@@ -1,0 +1,62 @@
+"""Shrinker: one candidate is played once, and what is left needs all that it has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labkit.hunt.findings import Signature
+from labkit.hunt.labs import lab_data
+from labkit.hunt.shrinking import shrinker as module
+from labkit.hunt.shrinking.failing_run import FailingRun, failing_run
+from labkit.hunt.shrinking.shrinker import Shrinker
+from labkit.hunt.writing import written
+from labkit.lab.plan.blueprint import triangle
+
+SPLIT = Signature("one primary", "operator", "request", ("survivor",))
+TIMELINE: list[dict[str, Any]] = [
+    {"do": "replicate", "primary": "paris", "secondary": "lima", "at": "1s"},
+    {"do": "enable-primary", "cluster": "paris", "fails": "maybe"},
+    {"do": "pause", "target": "tokyo-1", "after": "500ms"},
+    {"do": "promote", "cluster": "lima", "after": "1234ms", "force": True},
+    {"do": "crash", "target": "tokyo", "after": "9s"},
+]
+DATA = {"scenario": "x", "seed": 47, "lab": lab_data(triangle()), "timeline": TIMELINE}
+
+
+def test_all_that_is_not_needed_goes(monkeypatch: pytest.MonkeyPatch):
+    played: list[str] = []
+
+    def counted(data: dict[str, Any], signature: Signature, *, strict: bool = True) -> FailingRun | None:
+        played.append(f"{strict} {written(data)}")
+        return failing_run(data, signature, strict=strict)
+
+    monkeypatch.setattr(module, "failing_run", counted)
+    shrinker = Shrinker(DATA, SPLIT)
+
+    assert shrinker.shrink()
+    assert written(shrinker.best) == (
+        "scenario: x\n"
+        "seed: 0\n"
+        "lab:\n"
+        "  sites: [paris, tokyo]\n"
+        "  links:\n"
+        "    - {between: [paris, tokyo], latency: 80ms}\n"
+        "  clusters:\n"
+        "    paris: {site: paris, nodes: 1}\n"
+        "    tokyo: {site: tokyo, nodes: 1}\n"
+        "timeline:\n"
+        "  - {do: replicate, primary: paris, secondary: tokyo, at: 1s}\n"
+        "  - {do: promote, cluster: tokyo, after: 1s}\n"
+    )
+    assert len(played) == len(set(played)) == shrinker.runs
+    assert DATA["timeline"] is TIMELINE
+
+
+def test_what_does_not_break_stays_as_it_is():
+    shrinker = Shrinker({**DATA, "timeline": TIMELINE[:3]}, SPLIT)
+
+    assert not shrinker.shrink()
+    assert shrinker.best["timeline"] == TIMELINE[:3]
+    assert shrinker.runs == 1

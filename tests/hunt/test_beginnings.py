@@ -1,0 +1,71 @@
+"""Beginnings: lab, steps up to the first fault, and conditions that name no step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labkit.hunt.beginnings import of_blueprint, of_file
+from labkit.hunt.drawing import drawn
+from labkit.hunt.world import read, world_of
+from labkit.lab.plan.blueprint import triangle
+from labkit.places import shipped_scenarios
+from labkit.scenario.problems import ScenarioError
+
+SHIPPED = shipped_scenarios()
+FILE = """\
+scenario: two
+matrix: {latency: [20ms, 80ms]}
+lab:
+  sites: [paris, tokyo]
+  links: [{between: [paris, tokyo], latency: $(matrix.latency)}]
+  clusters: {paris: {site: paris}, tokyo: {site: tokyo}}
+timeline:
+  - {do: replicate, primary: paris, secondary: tokyo, at: 2s}
+  - {do: wait, for: 20s}
+  - {do: partition, between: [paris, tokyo], at: 30s}
+  - {do: promote, cluster: tokyo}
+always:
+  - {lag: {at most: 5}}
+  - {lag: {at most: 0}, after: step 2}
+leads to:
+  - {if: {connections: {tokyo: not ready}}, then: {connections: {tokyo: ready}}, within: 40s}
+eventually: [{roots: equal, within: 15s}]
+"""
+
+
+def test_a_file_gives_lab_first_steps_and_conditions_without_steps(tmp_path: Path):
+    path = tmp_path / "two.lab.yaml"
+    path.write_text(FILE)
+    start = of_file(str(path))
+
+    assert start.lab["links"][0]["latency"] == "20ms"
+    assert [step["do"] for step in start.steps] == ["replicate", "wait"]
+    assert {key: len(rows) for key, rows in start.over_time.items()} == {"always": 1, "leads to": 1}
+    assert start.from_ns == 25_000_000_000
+    assert read(drawn(1, "runbook", start).data).over_time
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED)[::6])
+def test_every_shipped_file_is_a_beginning(name: str):
+    start = of_file(str(SHIPPED[name]))
+
+    for seed in (0, 1):
+        read(drawn(seed, "runbook", start).data)
+
+
+def test_a_lab_replicates_from_its_first_cluster():
+    start = of_blueprint(triangle())
+    world = world_of(read(drawn(1, "runbook", start).data)).run("8s")
+
+    assert world.queries.mode_of("paris") == "primary"
+    assert [step["secondary"] for step in start.steps] == ["tokyo", "lima"]
+
+
+def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path):
+    path = tmp_path / "two.lab.yaml"
+    path.write_text("scenario: two\n")
+
+    with pytest.raises(ScenarioError):
+        of_file(str(path))

@@ -1,0 +1,87 @@
+"""Drawing: every seed is a file that the loader takes, the same every time; what it takes from a file stays in it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from labkit.hunt.drawing import Beginning, drawn
+from labkit.hunt.world import read
+from labkit.hunt.writing import written
+
+SEEDS = range(60)
+PROGRAM = """
+from hashlib import sha256
+from labkit.hunt.drawing import drawn
+from labkit.hunt.writing import written
+print(sha256("".join(written(drawn(seed, "runbook").data) for seed in range(20)).encode()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("operator", ["runbook", "careless"])
+def test_every_seed_is_a_file_and_another_one(operator: str):
+    texts = [written(drawn(seed, operator).data) for seed in SEEDS]
+
+    for seed in SEEDS:
+        scenario = read(drawn(seed, operator).data)
+        assert scenario.seed == seed
+    assert len(set(texts)) == len(SEEDS)
+
+
+def test_a_seed_draws_the_same_under_any_hash_seed():
+    here = sha256("".join(written(drawn(seed, "runbook").data) for seed in range(20)).encode()).hexdigest()
+    root = str(Path(__file__).resolve().parents[2])
+    for hash_seed in ("1", "2"):
+        environment = {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": root}
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+        )
+        assert run.stdout.strip() == here
+
+
+def test_drawn_schedules_have_every_kind():
+    verbs = {step["do"] for seed in range(120) for step in drawn(seed, "runbook").data["timeline"]}
+
+    assert {
+        "partition",
+        "pause",
+        "corrupt",
+        "seal",
+        "failover",
+        "promote",
+        "repoint",
+        "demote",
+        "ask",
+        "unseal",
+    } <= verbs
+
+
+def test_quiet_begins_with_the_step_that_is_named():
+    for seed in range(20):
+        found = drawn(seed, "runbook")
+        wait = found.data["timeline"][found.quiet_from - 1]
+        assert (wait["do"], wait["for"]) == ("wait", "1ms")
+        assert found.data["timeline"][-1]["for"] == "6m"
+
+
+def test_lab_steps_and_conditions_of_a_beginning_stay():
+    steps = ({"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "1s"},)
+    lab = {
+        "sites": ["paris", "tokyo"],
+        "links": [{"between": ["paris", "tokyo"], "latency": "80ms"}],
+        "clusters": {"paris": {"site": "paris"}, "tokyo": {"site": "tokyo"}},
+        "cloud": {"site": "paris"},
+    }
+    over_time = {"always": [{"lag": {"at most": 5}}]}
+    start = Beginning(lab=lab, steps=steps, over_time=over_time, from_ns=9_000_000_000)
+    found = [drawn(seed, "runbook", start).data for seed in range(40)]
+
+    assert all(
+        one["lab"] == lab and one["timeline"][0] == steps[0] and one["always"] == over_time["always"] for one in found
+    )
+    assert any(step["do"] == "cloud-outage" for one in found for step in one["timeline"])
+    assert all(read(one).over_time for one in found[:5])

@@ -1,0 +1,40 @@
+"""Labs: a blueprint written as the lab section of a file is read as the same blueprint."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.hunt.draws import Draws
+from labkit.hunt.labs import drawn_lab, lab_data
+from labkit.hunt.world import read
+from labkit.lab.plan.blueprint import Blueprint, pair, triangle
+from labkit.places import shipped_scenarios
+from labkit.scenario.loading import load
+
+SHIPPED = shipped_scenarios()
+
+
+def read_again(blueprint: Blueprint) -> Blueprint:
+    return read({"scenario": "x", "lab": lab_data(blueprint)}).blueprint
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_lab_of_every_shipped_file_is_written_and_read_again(name: str):
+    blueprint = load(SHIPPED[name]).blueprint
+
+    assert read_again(blueprint) == blueprint
+
+
+@pytest.mark.parametrize("blueprint", [pair(), triangle()])
+def test_the_labs_without_a_file_are_too(blueprint: Blueprint):
+    assert read_again(blueprint) == blueprint
+
+
+def test_drawn_labs_are_near_and_far_with_short_and_long_backlogs():
+    labs = [drawn_lab(Draws("x", seed)) for seed in range(60)]
+    backlogs = {plan.get("backlog") for lab in labs for plan in lab["clusters"].values()}
+    latencies = {link["latency"] for lab in labs for link in lab["links"]}
+
+    assert backlogs == {8, 64, None}
+    assert latencies == {"1ms", "20ms", "80ms", "200ms"}
+    assert {len(lab["clusters"]) for lab in labs} == {2, 3}

@@ -1,0 +1,10 @@
+"""Hunt: what a notebook gets by its name."""
+
+from __future__ import annotations
+
+from labkit import hunt
+
+
+def test_the_package_gives_explore_and_what_it_returns():
+    assert hunt.__all__ == ["Exploration", "explore"]
+    assert hunt.explore(seeds=1).plan.seeds == 1
