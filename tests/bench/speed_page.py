@@ -17,14 +17,14 @@ from pathlib import Path
 from time import process_time
 from types import FrameType
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(CHECKOUT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit.front import gallery, speed_chart
 from labkit.front.speed_chart import Profiled
 from tests.bench.lab_rows import under_load
 from tests.house import test_lab_work, test_work
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = f"{CHECKOUT / 'labkit'}/"
 PAGE = CHECKOUT / "labkit" / "reference" / "speed.md"
 SAMPLED_S, INTERVAL_S, SLICE, TIMED = 8.0, 0.001, 200, 9

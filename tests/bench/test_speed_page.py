@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import labkit
-from labkit.front import speed_chart
+from labkit.front import gallery, speed_chart
 from tests.bench import speed_page
 from tests.bench.speed_page import OF_A_LAB, OF_A_REQUEST, PAGE, WRITE
+from tests.house import test_lab_work, test_work
 
 
 def test_the_page_has_what_is_kept():
@@ -23,8 +24,8 @@ def test_the_page_has_what_is_kept():
 
 
 def test_the_counts_are_those_of_the_tests(monkeypatch):
-    monkeypatch.setitem(speed_page.test_work.WRITTEN_DOWN, "KV write", speed_page.test_work.Work(7, 1, 2, 3, 4))
-    monkeypatch.setitem(speed_page.test_lab_work.WRITTEN_DOWN, "branch", 1_234)
+    monkeypatch.setitem(test_work.WRITTEN_DOWN, "KV write", test_work.Work(7, 1, 2, 3, 4))
+    monkeypatch.setitem(test_lab_work.WRITTEN_DOWN, "branch", 1_234)
     page = speed_page.written(PAGE.read_text(encoding="utf-8"))
 
     assert "\n| KV write | 7 | 3 | 3 | 4 |\n" in page
@@ -50,7 +51,12 @@ def test_every_part_is_on_the_page_and_has_files(parts):
 
 def test_a_frame_counts_for_the_file_of_the_package_that_called_it():
     seen = []
-    vault = labkit.Vault.dev(seed=7, clock=lambda: seen.append(speed_page.file_of(sys._getframe())) or 1_700_000_000)
+
+    def clock():
+        seen.append(speed_page.file_of(sys._getframe()))
+        return 1_700_000_000
+
+    vault = labkit.Vault.dev(seed=7, clock=clock)
     vault.post("secret/data/app", {"data": {"user": "ada"}})
 
     assert speed_page.file_of(sys._getframe()) == ""
@@ -71,14 +77,14 @@ def test_kept_rows_are_what_the_script_measures():
 def test_with_keep_nothing_is_measured(monkeypatch, tmp_path):
     page = tmp_path / "speed.md"
     page.write_text(PAGE.read_text(encoding="utf-8").replace("| KV read |", "| another |"), encoding="utf-8")
-    kept = []
+    kept: list[Path] = []
     monkeypatch.setattr(speed_page, "PAGE", page)
-    monkeypatch.setattr(speed_page.gallery, "keep", kept.append)
+    monkeypatch.setattr(gallery, "keep", kept.append)
     monkeypatch.setattr(speed_page, "measured", None)
     speed_page.main(["--keep"])
 
     assert page.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
-    assert kept == [speed_page.gallery.FOLDER]
+    assert kept == [gallery.FOLDER]
 
 
 def test_what_is_sampled_belongs_to_the_package():

@@ -35,8 +35,8 @@ def test_the_picture_says_the_same_in_words():
     picture = speed_chart.draw(ROWS)
 
     assert picture.description == (
-        "No part takes more than 100 % of any of them. requests – KV write, 22 µs: storage 70 %, walk 29 %, fields 1 %. "
-        "in a lab – a write, 240 µs: tree 100 %."
+        "No part takes more than 100 % of any of them. "
+        "requests – KV write, 22 µs: storage 70 %, walk 29 %, fields 1 %. in a lab – a write, 240 µs: tree 100 %."
     )
     assert picture.svg.count(">storage</text>") == 1
 

@@ -1,8 +1,12 @@
-"""What a lab keeps grows with its acknowledged writes and its promotions, and without a trace with nothing else."""
+"""What a lab keeps grows with its acknowledged writes and its promotions, and without a trace with nothing else.
+
+Of a write it keeps for good what a later promotion may have lost of it: packed, in so many bytes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,7 +17,7 @@ from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.records.chunks import NEWEST_ROWS
 from tests.lab.state_entries import entries
 
-KEPT_FOR_GOOD = {"ledger.writes", "ledger.histories.commits"}
+BYTES_PER_WRITE = 150  # of the write, of what its commit left under each key, and of what cut writes left
 NEWEST, SLACK = 20, 5_000  # what changed since the index was stored, after 1,024 entries each time, comes and goes
 
 
@@ -48,15 +52,30 @@ def few(monkeypatch):
     monkeypatch.setattr(whole_commits, "DROPPED_EVERY", 16)
 
 
+def kept_for_good(value: Any) -> int:
+    """The bytes of packed chunks; anything beside them counts as eight."""
+    if isinstance(value, bytes):
+        return len(value)
+    if isinstance(value, dict | tuple):
+        return sum(map(kept_for_good, value.values() if isinstance(value, dict) else value))
+    return 8
+
+
 def test_without_a_trace_only_acknowledged_writes_and_their_commits_grow():
     lab = busy(trace=False)
     go_on(lab)
-    before, writes = entries(lab, 2), len(lab.ledger.writes)
+    before, writes, ledger = entries(lab, 2), len(lab.ledger.writes), lab.snapshot().state["ledger"]
     go_on(lab)
-    after = entries(lab, 2)
+    after, more = entries(lab, 2), len(lab.ledger.writes) - writes
+    grown = [
+        kept_for_good(rows(lab.snapshot().state["ledger"])) - kept_for_good(rows(ledger))
+        for rows in (lambda state: state["writes"], lambda state: state["histories"]["commits"])
+    ]
 
-    assert len(lab.ledger.writes) - writes > 1_000
-    assert {name for name in after if after[name] > before[name] + SLACK} == KEPT_FOR_GOOD
+    assert more > 1_000
+    assert {name for name in after if after[name] > before[name] + SLACK} == set()
+    assert all(bytes_kept > 0 for bytes_kept in grown)
+    assert sum(grown) / more <= BYTES_PER_WRITE
     assert NEWEST <= len(lab.ledger.operations) < 2 * NEWEST < lab.ledger.answered
     assert NEWEST <= len(lab.ledger.failed_asks) < 2 * NEWEST < lab.ledger.refused
     assert NEWEST <= len(lab.ledger.read_log.reads) < 2 * NEWEST

@@ -1,7 +1,7 @@
 """Histories: what each commit left under each key, and which commits the contents of a cluster come from (D14).
 
 1. A commit is kept as the keys that it changed, each with the 20-byte digest of what it left there, None for nothing.
-   Keys outside both trees are left out.  Commits are numbered over the whole lab.
+   Keys outside both trees are left out.  Commits are numbered over the whole lab, and packed (``packed_rows``).
 2. A cluster writes one history until it is wiped or enabled again after a disable; a promotion continues the history
    that was followed, and a secondary that is disabled continues it alone: both under a number of their own.  What a
    history contains is its own commits and those that its cluster held when it began.
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from labkit.lab.records.chunks import Chunks
+from labkit.lab.records.packed_rows import BYTES, NAME, NUMBER, PackedRows
 
 Digest = bytes | None
 Changes = tuple[tuple[str, Digest], ...]
@@ -34,6 +34,9 @@ class Commit(NamedTuple):
     entry_number: int
     changes: Changes
     value_digest: bytes = b""
+
+
+COMMIT_SHAPE = (NUMBER, NUMBER, (NAME, BYTES), BYTES)
 
 
 class Inherited(NamedTuple):
@@ -66,7 +69,7 @@ class Histories:
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
-        self.commits: Chunks[Commit] = Chunks(state.get("commits", ()), Commit._make)
+        self.commits: PackedRows[Commit] = PackedRows(COMMIT_SHAPE, Commit._make, state.get("commits"))
         self.histories: list[History] = list(state.get("histories", ()))
         self.current: dict[str, int] = dict(state.get("current", {}))
         self.followed: dict[str, tuple[int, ...]] = dict(state.get("followed", {}))

@@ -7,8 +7,9 @@
    that answered holds this; what an earlier attempt committed is the same write.  So a deletion that finds nothing to
    delete at a survivor is no write, whatever another attempt deleted elsewhere.
 3. What an attempt committed is remembered while somebody waits for the answer, and no longer.
-4. Acknowledged writes are kept for good: any may be lost by the next promotion.  Of how operations ended, and of failed
-   requests, only the newest are kept where ``newest`` says how many (``chunks``); all are counted.
+4. Acknowledged writes are kept for good, packed (``packed_rows``): any may be lost by the next promotion.  Of how
+   operations ended, and of failed requests, only the newest are kept where ``newest`` says how many (``chunks``); all
+   are counted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from labkit.lab.records.chunks import Chunks
+from labkit.lab.records.packed_rows import BYTES, NAME, NUMBER, VALUE, PackedRows
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN
 
@@ -55,6 +57,10 @@ class Write(NamedTuple):
     committed: CommittedWrite
 
 
+WRITE_SHAPE = (NUMBER, VALUE, NAME, VALUE, NUMBER, NUMBER, VALUE, NUMBER, VALUE, BYTES, NUMBER)
+"""Time, client and path of a write, and what it had committed, field by field."""
+
+
 class EndedOperation(NamedTuple):
     """When an operation ended, and how: answered, refused (certainly no effect) or unknown (it may have happened)."""
 
@@ -81,7 +87,7 @@ class Ledger:
 
     def __init__(self, state: dict[str, Any] | None = None, newest: int = 0) -> None:
         state = state or {}
-        self.writes: Chunks[Write] = Chunks(state.get("writes", ()), _as_write)
+        self.writes: PackedRows[Write] = PackedRows(WRITE_SHAPE, _as_write, state.get("writes"))
         self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()), EndedOperation._make, newest)
         self.failed_asks: Chunks[FailedAsk] = Chunks(state.get("failed_asks", ()), FailedAsk._make, newest)
         self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
@@ -137,7 +143,7 @@ class Ledger:
                 return False
         if len(attempts) > 1:
             committed = committed._replace(first=min([attempt.commit for attempt in attempts.values()]))
-        self.writes.append((at_ns, client, path, tuple(committed)))
+        self.writes.append((at_ns, client, path, *committed))
         return True
 
     def _holds(self, cluster: str, committed: CommittedWrite) -> bool:
@@ -156,5 +162,5 @@ class Ledger:
 
 
 def _as_write(row: tuple[Any, ...]) -> Write:
-    at_ns, client, path, committed = row
+    at_ns, client, path, *committed = row
     return Write(at_ns, client, path, CommittedWrite._make(committed))
