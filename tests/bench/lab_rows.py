@@ -16,7 +16,7 @@ SAMPLE_S, HOUR_S = 60, 3_600
 KEYS = 10_000
 IN_STAR = 250
 LATENCY_NS = 20_000_000
-SETTLING_MIN, BUSY_MIN = 15, 60
+SETTLING_MIN, BUSY_MIN = 20, 60
 FAILOVERS, BRANCHES = 3, 5
 
 WRITERS = """
@@ -148,7 +148,7 @@ def resident_bytes() -> int:
 
 
 def memory(settling_min: int = SETTLING_MIN, busy_min: int = BUSY_MIN) -> Sample:
-    """How many megabytes a minute three busy clusters without a trace keep, once their backlogs are full."""
+    """How many megabytes a minute three busy clusters without a trace keep, once all that has a bound is full."""
     lab = under_load(trace=False)
     lab.run(settling_min * SAMPLE_S)
 
