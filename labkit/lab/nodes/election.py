@@ -74,6 +74,15 @@ def stand(store: Storage, node: str, term: int, now_ns: int, candidate: bool = T
     return Candidacy(result, lease)
 
 
+def is_held(store: Storage, followed: tuple[str, int], now_ns: int) -> bool:
+    """Whether the lease is still that of a holder under a term: a look at it by another node changes nothing then."""
+    stored = store.get(KEY)
+    try:
+        return stored is not None and (lease := _decoded(stored))[:2] == followed and lease.until_ns > now_ns
+    except ValueError:
+        return False
+
+
 def resign(store: Storage, node: str, term: int, now_ns: int) -> None:
     """Give up the lease that a node holds under its term: whoever looks at it next takes it."""
     try:

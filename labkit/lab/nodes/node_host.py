@@ -14,11 +14,12 @@ A standby answers what is about itself and forwards the rest (``forwarding``).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
-from labkit.lab.nodes import fetching
+from labkit.lab.nodes import candidacy, fetching
 from labkit.lab.nodes.commit_reports import READS, CommitReports
-from labkit.lab.nodes.election import ABSTENTION_NS, RENEW_NS, RENEWED, TAKEN, resign, stand
+from labkit.lab.nodes.election import RENEW_NS
 from labkit.lab.nodes.forwarding import Forwarding
 from labkit.lab.nodes.replication_link import ReplicationLink
 from labkit.lab.nodes.senders import foreign
@@ -88,6 +89,10 @@ class NodeHost:
         self.joined: dict[int, tuple[int, ...]] = dict(state.get("joined", {}))  # further requests, by fetch
         self.timer_ns: int = state.get("timer_ns", 0)
         self._timed: tuple[int | None, int] | None = None  # for what the timer was looked at last, and at which clock
+        self.followed: tuple[Leadership | None, tuple[str, int]] = (
+            None,
+            ("", 0),
+        )  # who leads, as it was looked at last
         self.served: bool = state.get("served", False)
         self.abstains_until_ns: int = state.get("abstains_until_ns", 0)
         self.waiting: list[tuple[str, ApiRequest | ForwardedRequest]] = list(state.get("waiting", ()))
@@ -154,6 +159,9 @@ class NodeHost:
         """A timer came back; one of an earlier incarnation is ignored."""
         if timer.incarnation != self.incarnation:
             return
+        if type(timer) is LeaseTimer and candidacy.follows_still(self):
+            self.services.after(RENEW_NS, timer)
+            return
         handler = TIMER_HANDLERS.get(type(timer))
         if handler is not None:
             handler(self, timer)
@@ -181,7 +189,8 @@ class NodeHost:
         self.link.after_step()
         if self.forwarding.calls:
             self.forwarding.after_step()
-        core, active = self.vault.core, self.active
+        core = self.vault.core
+        active = core.keys.barrier is not None and core.leadership.active
         if core.time_decided:
             core.time_decided, self.clock.decided = False, self.clock.is_wrong
         if active != self.served:
@@ -252,7 +261,7 @@ class NodeHost:
         )
         vault = VaultNode(self.store, environment, settings, state, self.files)
         self.commits = CommitReports(self.plan, self.services, vault.core, self.store)
-        vault.core.on_commit, vault.core.on_step_down = self.commits.note, self._step_down
+        vault.core.on_commit, vault.core.on_step_down = self.commits.note, partial(candidacy.step_down, self)
         if state is None:
             vault.set_leadership(Leadership(active=False))
         return vault
@@ -336,7 +345,7 @@ class NodeHost:
     # ---- timers
 
     def _on_lease_timer(self, timer: LeaseTimer) -> None:
-        self._stand_for_election()
+        candidacy.stand_for_election(self)
         self.services.after(RENEW_NS, timer)
 
     def _on_fetch_start(self, timer: FetchStart) -> None:
@@ -353,37 +362,6 @@ class NodeHost:
         self.timer_ns = 0
         if self.active:
             self.vault.tick()
-
-    def _step_down(self) -> None:
-        """Give the lease up, as an operator asked, and let another node take it."""
-        now_ns = self.services.now()
-        resign(self.store, self.name, self.leadership.term, now_ns)
-        self.abstains_until_ns = now_ns + ABSTENTION_NS
-        self.vault.set_leadership(Leadership(active=False))
-        self.core.observe("stepped down", reason="it was asked to")
-
-    def _stand_for_election(self) -> None:
-        """Renew the lease, take it when it has run out, or follow the node that holds it."""
-        vault, core = self.vault, self.vault.core
-        if core.storage.deciding_writes != core.caches.keyring_as_of:
-            vault.reload_keyring()
-        leadership = core.leadership
-        if core.keys.barrier is None:
-            if leadership.active or leadership.leader:
-                vault.set_leadership(Leadership(active=False))
-            return
-        now_ns = self.services.now()
-        held_term = leadership.term if leadership.active else 0
-        result, lease = stand(self.store, self.name, held_term, now_ns, now_ns >= self.abstains_until_ns)
-        if result == RENEWED:
-            return
-        leader = api_address(lease.holder) if lease.holder else ""
-        if result == TAKEN:
-            vault.set_leadership(Leadership(True, lease.term, self.clock.now(), leader, leader))
-            self.services.emit(reports.LeaderTaken(now_ns, self.cluster, self.name, lease.term))
-        elif leadership.active or leadership.term != lease.term or leadership.leader != leader:
-            leader_cluster = cluster_address(lease.holder) if lease.holder else ""
-            vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))
 
 
 MESSAGE_HANDLERS: dict[type, Callable[[NodeHost, str, Any], None]] = {
