@@ -159,7 +159,7 @@ class NodeHost:
         """A timer came back; one of an earlier incarnation is ignored."""
         if timer.incarnation != self.incarnation:
             return
-        if type(timer) is LeaseTimer and candidacy.follows_still(self):
+        if type(timer) is LeaseTimer and not self.served and candidacy.follows_still(self):
             self.services.after(RENEW_NS, timer)
             return
         handler = TIMER_HANDLERS.get(type(timer))

@@ -41,6 +41,7 @@ from labkit.vault.replication.serving_secondaries import (
     shipment,
     size_bytes,
 )
+from labkit.vault.replication.tree.journal import Journal
 from labkit.vault.replication.trust import activation, admission, announcement, root_key_transfer
 from labkit.vault.vault_node import VaultNode
 
@@ -170,13 +171,13 @@ class Secondaries(NodeReplica):
             for secondary_id in sorted(self.connected):
                 if not activation.is_known(core, secondary_id):  # aside: nothing that was pushed before is taken
                     self._disconnect(secondary_id, "the activation of this id was revoked", aside=True)
-        self._push()
+        journal = core.replica.journal
+        if journal.last != self._pushed:
+            self._push(journal)
 
-    def _push(self) -> None:
+    def _push(self, journal: Journal) -> None:
         """Push what is not sent yet; what several streams are to be sent next is made once."""
-        journal, made = self._journal, dict[int, Shipment | None]()
-        if journal.last == self._pushed:
-            return
+        made: dict[int, Shipment | None] = {}
         for secondary_id, stream in sorted(self.streams.items()):
             while stream.sent != journal.last and not stream.broken:
                 if stream.sent not in made:

@@ -220,7 +220,12 @@ def size_bytes(message: Any) -> int:
             kind = type(part)
             if kind is str or kind is bytes:
                 size += 3 + len(part)
-            elif kind is dict or kind is list or kind is tuple:
+            elif kind is list or kind is tuple:
+                size += 3
+                for item in part:
+                    kind = type(item)
+                    size += 2 + len(item) if kind is str or kind is bytes else size_bytes(item)
+            elif kind is dict:
                 size += 1 + size_bytes(part)
             else:
                 size += 5

@@ -224,7 +224,26 @@ def _no_more(limit: int, check: Check) -> Check:
     return lambda value: type(value) in ROWS and len(value) <= limit and check(value)
 
 
-_are_digests = _list_of(_is_digest)
+def _are_digests(value: Any) -> bool:
+    """Digests, in one loop: the roots of a heartbeat's answer."""
+    if type(value) not in ROWS:
+        return False
+    for digest in value:
+        if type(digest) is not bytes:
+            return False
+        if len(digest) != DIGEST_BYTES:
+            return False
+    return True
+
+
+def _are_addresses(value: Any) -> bool:
+    """Addresses, in one loop: those in a heartbeat's answer."""
+    if type(value) not in ROWS or len(value) > MAX_ADDRESSES:
+        return False
+    for text in value:
+        if type(text) is not str or len(text) > MAX_TEXT_CHARACTERS or not (text.isascii() or is_text(text)):
+            return False
+    return True
 
 
 def _two_digests(value: Any) -> bool:
@@ -265,8 +284,13 @@ QUESTION_SHAPES: Mapping[str, Shape] = {
     },
 }
 
-_ADDRESSES = _no_more(MAX_ADDRESSES, _list_of(_is_text))
-GUARD_FOUND: Shape = {**SERIAL, "index": _is_count, "last": _is_count, "cluster_addrs": _ADDRESSES, "term": _is_count}
+GUARD_FOUND: Shape = {
+    **SERIAL,
+    "index": _is_count,
+    "last": _is_count,
+    "cluster_addrs": _are_addresses,
+    "term": _is_count,
+}
 
 ANSWER_SHAPES: Mapping[str, Shape] = {
     "guard_hash": {
@@ -274,7 +298,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         "found": _is_false,
         "generation": _is_count,
         "roots": _two_digests,
-        "cluster_addrs": _ADDRESSES,
+        "cluster_addrs": _are_addresses,
         "term": _is_count,
     },
     "conflicting_pages": {**SERIAL, "pages": _no_more(MAX_PAGES, _rows_of(_is_tree, _is_page))},
@@ -295,7 +319,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         "wall_ns": is_whole_number,
         "api_addr": _is_text,
         "cluster_addr": _is_text,
-        "cluster_addrs": _ADDRESSES,
+        "cluster_addrs": _are_addresses,
         "term": _is_count,
         "last_wal": _is_count,
         "stream": is_whole_number,

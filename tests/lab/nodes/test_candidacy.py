@@ -41,7 +41,8 @@ def under_another_term(lab, node):
 
 
 def run_out(lab, node):
-    write_lease(node.store, Lease(*node.followed[1], lab.now))
+    holder, term = node.followed[1]
+    write_lease(node.store, Lease(holder, term, lab.now))
 
 
 def damaged(lab, node):

@@ -178,7 +178,8 @@ class MerkleTree:
 
     def roots(self) -> list[bytes]:
         """Return the composite root and those of both trees, 20 bytes each."""
-        self._fold()
+        if self._noted or self._unread or any(self._pending.values()):  # asked with each heartbeat, mostly at rest
+            self._fold()
         nodes = self.nodes
         return [nodes.root, *[nodes.subtrees[tree] for tree in TREES]]
 
@@ -233,7 +234,8 @@ class MerkleTree:
 
     def guard(self) -> bytes:
         """Return the set digest of all leaves, 20 bytes: equal for equal contents."""
-        self._settle()
+        if self._noted or self._unread:
+            self._settle()
         return to_bytes(self._guard)
 
     def differing_pages(self, other: MerkleTree) -> list[tuple[int, int]]:
