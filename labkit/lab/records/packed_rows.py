@@ -42,7 +42,7 @@ class SharedValues:
 
     def __init__(self, state: tuple[tuple[Any, ...], ...] = ()) -> None:
         self._kept: Chunks[Any] = Chunks(state)
-        self._by_place: list[Any] = list(self._kept)
+        self._by_place: list[Any] = [*chain.from_iterable(state)]
         self._places: dict[Any, int] = {value: place for place, value in enumerate(self._by_place)}
 
     def __repr__(self) -> str:
