@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from labkit.lab.records.histories import Histories
-from labkit.lab.records.ledger import Ledger, Write
+from labkit.lab.records.ledger import CommittedWrite, Ledger, Write
 from labkit.lab.records.outages import Outages
 from labkit.lab.records.outcome_counts import OutcomeCounts
 from labkit.lab.records.read_log import ReadLog
