@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from labkit.views.comparison import Comparison
     from labkit.views.dashboard import Dashboard
     from labkit.views.picture import Picture
+    from labkit.views.player.player import Player
 
 
 class Lab(Bench, but="dashboard serve"):
@@ -103,6 +104,17 @@ class Lab(Bench, but="dashboard serve"):
         from labkit.views import timeline
 
         return timeline.of_lab(self.queries, start, end)
+
+    def play(self, *, only: str | None = None) -> Player:
+        """Return the run up to now as a page that plays it: map with messages, timeline, what clients got, and why.
+
+        It is slowed down for messages of interest: ``only`` is ``replication`` or ``clients``; by default those that a
+        fault, a promotion or a lost write touches.  ``save("run.html")`` writes it to a file that needs nothing else.
+        """
+        from labkit.views.player import player
+
+        title = self.scenario.title if self.scenario is not None else "A run of a lab"
+        return player.of_lab(self.queries, self.invariants, title, only)
 
     def serve(
         self, port: int = 0, *, speed: float = 0, control: bool = False, settings: DoorSettings | None = None

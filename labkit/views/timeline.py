@@ -61,9 +61,15 @@ def window_of(now_ns: int, start: Instant = None, end: Instant = None) -> Window
 
 def of_lab(queries: Queries, start: Instant = None, end: Instant = None) -> Picture:
     """Draw the timeline of a lab up to now, or between two instants."""
+    return draw(layout_of_lab(queries, start, end))
+
+
+def layout_of_lab(queries: Queries, start: Instant = None, end: Instant = None) -> TimelineLayout:
+    """Place the timeline of a lab up to now, or between two instants."""
     parts = queries.parts
     nodes = {plan.name: plan.node_names for plan in parts.blueprint.clusters}
-    return of((parts.trace, parts.ledger, nodes, queries.lags), window_of(parts.now, start, end))
+    records = Records(parts.trace, parts.ledger, nodes, queries.lags)
+    return layout(contents_of(records, window_of(parts.now, start, end)))
 
 
 def of(records: tuple[Any, ...], window: Window) -> Picture:

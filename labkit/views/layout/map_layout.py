@@ -145,8 +145,13 @@ def _size_of(site: SiteMark) -> tuple[float, float]:
 
 
 def _place_sites(sites: Sequence[SiteMark]) -> tuple[dict[str, Box], int, int]:
-    """Return the boxes of the sites, and the width and height of a picture in which no two overlap."""
-    sizes = [_size_of(site) for site in sites]
+    """Return the boxes of the sites, and the width and height of the picture."""
+    boxes, width, height = place_boxes([_size_of(site) for site in sites])
+    return {site.name: box for site, box in zip(sites, boxes, strict=True)}, width, height
+
+
+def place_boxes(sizes: Sequence[tuple[float, float]]) -> tuple[list[Box], int, int]:
+    """Return boxes of these sizes, and the width and height of a picture in which no two overlap."""
     widest, highest = max(size[0] for size in sizes), max(size[1] for size in sizes)
     width, height = LEAST_WIDTH, LEAST_HEIGHT
     while True:
@@ -154,12 +159,12 @@ def _place_sites(sites: Sequence[SiteMark]) -> tuple[dict[str, Box], int, int]:
         room = room._replace(width=width - widest - 2 * GAP, height=height - TITLE_ROOM - highest - GAP)
         boxes = [
             Box(room.x + x * room.width - size[0] / 2, room.y + y * room.height - size[1] / 2, *size)
-            for (x, y), size in zip(_places(len(sites)), sizes, strict=True)
+            for (x, y), size in zip(_places(len(sizes)), sizes, strict=True)
         ]
         fits = room.width >= 0 and room.height >= 0
-        grown = [box.grown(GAP if len(sites) in PLACES else WIDE_GAP) for box in boxes]
+        grown = [box.grown(GAP if len(sizes) in PLACES else WIDE_GAP) for box in boxes]
         if fits and all(is_free(box, boxes[:number]) for number, box in enumerate(grown)):
-            return {site.name: box for site, box in zip(sites, boxes, strict=True)}, width, height
+            return boxes, width, height
         width, height = width + 40, height + 30
 
 

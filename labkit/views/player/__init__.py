@@ -1,0 +1,1 @@
+"""Player: a finished run as a page that plays it, made from what was recorded."""

@@ -1,0 +1,66 @@
+"""Carried messages: what hosts sent each other in a run, each with its cause, in the order of the trace.
+
+1. A message is there once it has ended; what is still on its way at the end of a run is not.
+2. A run with too many messages is thinned: of each kind between two hosts every so many are kept, and with them all of
+   interest and their causes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from labkit.lab.causes.recorded_run import RecordedRun
+
+MAX_MESSAGES = 20_000
+LOST = "lost"
+
+
+class Carried(NamedTuple):
+    """One message: when it was sent and ended, between whom, what it is, whether it was lost, and its row of the trace.
+
+    ``cause`` is the row of the message whose arrival made its sender send it; -1 for a timer, or a client's own work.
+    """
+
+    sent_ns: int
+    at_ns: int
+    source: str
+    target: str
+    what: str
+    lost: bool
+    row: int
+    cause: int = -1
+
+
+def messages_of(run: RecordedRun) -> list[Carried]:
+    """Return every message of a run, without causes, by their rows."""
+    return [
+        Carried(row[1], row[2], row[3], row[4], row[5], row[7] == LOST, number)
+        for number, row in enumerate(run.rows)
+        if row[0] == "message"
+    ]
+
+
+def with_causes(run: RecordedRun, messages: Iterable[Carried]) -> list[Carried]:
+    """Return messages, each with its cause."""
+    found = []
+    for message in messages:
+        cause = run.sent_for(message.row)
+        found.append(message if cause is None else message._replace(cause=cause))
+    return found
+
+
+def thinned(messages: Sequence[Carried], kept: Collection[int], limit: int = MAX_MESSAGES) -> list[Carried]:
+    """Return messages without so many that no more than a limit are left; those in ``kept``, by row, stay."""
+    if len(messages) <= limit:
+        return list(messages)
+    wanted, room = set(kept), limit - len(kept)
+    every = -(-len(messages) // max(1, room))
+    seen: dict[tuple[str, str, str], int] = {}
+    found = []
+    for message in messages:
+        kind = (message.source, message.target, message.what)
+        seen[kind] = seen.get(kind, -1) + 1
+        if message.row in wanted or (room > 0 and seen[kind] % every == 0):
+            found.append(message)
+    return found

@@ -1,0 +1,164 @@
+"""Data: what the script of a player is given, as plain values: short lists of whole numbers, and tables of words.
+
+Instants are microseconds.  Each message is a few differences: to the end of the message before it, to its own sending,
+in rows of the trace, and to its cause's place in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from labkit.lab.causes.explanation import Explanation
+from labkit.lab.measures.state_spans import Span
+from labkit.views.player.recording import Recording
+from labkit.views.player.stage import Stage
+from labkit.views.player.state_words import in_words
+
+OUTCOMES = ("answered", "refused", "unknown")
+MICROSECOND_NS = 1_000
+
+
+class _Table:
+    """Values in the order in which they came first, each once."""
+
+    def __init__(self) -> None:
+        self.values: dict[Any, int] = {}
+
+    def place(self, value: Any) -> int:
+        """Return the place of a value, a new one where it is not there yet."""
+        return self.values.setdefault(value, len(self.values))
+
+
+def data_of(recording: Recording, stage: Stage, title: str) -> dict[str, Any]:
+    """Return what the script is given."""
+    sentences = _Table()
+    chains = {row: _chain(explanation, sentences) for row, explanation in recording.explanations.items()}
+    losses = [
+        [_us(loss.write.at_ns), _us(loss.promoted_ns), loss.write.client, loss.write.path]
+        for loss in recording.losses
+    ]
+    lost_chains = [_chain(found, sentences) for found in recording.loss_explanations]
+    return {
+        "title": title,
+        "end": _us(recording.end_ns),
+        "hosts": [[one.host.name, one.host.kind, round(one.x), round(one.y)] for one in stage.hosts],
+        **_messages(recording, [one.host.name for one in stage.hosts]),
+        "clusters": _clusters(recording),
+        "lines": _lines(recording),
+        "happenings": [
+            [_us(one.at_ns), one.kind, one.words, one.row, chains.get(one.row)] for one in recording.happenings
+        ],
+        "losses": [[*loss, chain] for loss, chain in zip(losses, lost_chains, strict=False)],
+        "lost": [[_us(loss.write.at_ns), _us(loss.promoted_ns)] for loss in recording.losses],
+        "sentences": [[_us(at_ns), sentence, row] for at_ns, sentence, row in sentences.values],
+        "operations": _operations(recording),
+        "before": [recording.before[name] for name in OUTCOMES],
+        "pace": _pace(recording),
+        "stage": _stage(stage),
+    }
+
+
+def _us(at_ns: int) -> int:
+    return at_ns // MICROSECOND_NS
+
+
+def _chain(explanation: Explanation | None, sentences: _Table) -> list[Any] | None:
+    """Return a chain of causes: the places of its sentences, then its root in words."""
+    if explanation is None:
+        return None
+    return [[sentences.place((step.at_ns, step.sentence, step.row)) for step in explanation.steps], explanation.said]
+
+
+def _messages(recording: Recording, hosts: list[str]) -> dict[str, Any]:
+    places, whats, kinds = {name: number for number, name in enumerate(hosts)}, _Table(), _Table()
+    columns: dict[str, list[int]] = {"at": [], "took": [], "kind": [], "row": [], "cause": []}
+    numbers = {message.row: number for number, message in enumerate(recording.messages)}
+    last_at = last_row = 0
+    for number, message in enumerate(recording.messages):
+        at = _us(message.at_ns)
+        ends = places[message.source], places[message.target]
+        columns["at"].append(at - last_at)
+        columns["took"].append(at - _us(message.sent_ns))
+        columns["kind"].append(kinds.place((*ends, whats.place(message.what), int(message.lost))))
+        columns["row"].append(message.row - last_row)
+        columns["cause"].append(number - numbers[message.cause] if message.cause in numbers else 0)
+        last_at, last_row = at, message.row
+    return {
+        "messages": columns,
+        "kinds": [list(kind) for kind in kinds.values],
+        "whats": list(whats.values),
+        "interesting": _differences([numbers[row] for row in recording.interesting]),
+        "total": recording.total,
+    }
+
+
+def _differences(numbers: Iterable[int]) -> list[int]:
+    found, last = [], 0
+    for number in numbers:
+        found.append(number - last)
+        last = number
+    return found
+
+
+def _clusters(recording: Recording) -> list[Any]:
+    """Return each cluster: its name, what it was and since when, and the same of each of its nodes."""
+    bars, nodes = _by_row(recording.spans), _by_row(recording.nodes)
+    return [
+        [
+            name,
+            [[_us(span.from_ns), span.what, _words(span)] for span in bars.get(name, ())],
+            [[node, [[_us(span.from_ns), span.what] for span in nodes.get(node, ())]] for node in members],
+        ]
+        for name, members in recording.clusters.items()
+    ]
+
+
+def _words(span: Span) -> str:
+    """Say what a cluster was: down and sealed with how many nodes, a secondary with what its replication does."""
+    if span.what in ("down", "sealed"):
+        return f"{span.what}: {span.detail}"
+    return in_words(span.what, span.detail)
+
+
+def _by_row(spans: Iterable[Span]) -> dict[str, list[Span]]:
+    found: dict[str, list[Span]] = {}
+    for span in spans:
+        found.setdefault(span.row, []).append(span)
+    return found
+
+
+def _lines(recording: Recording) -> list[Any]:
+    """Return the stretches in which a line was under a fault; an inner one has its site as both ends."""
+    return [
+        [span.a, span.b, _us(span.from_ns), _us(span.to_ns), span.words, span.cut] for span in recording.lines
+    ]
+
+
+def _operations(recording: Recording) -> dict[str, list[int]]:
+    """Return when operations ended, as differences, and how: a place in answered, refused, in doubt."""
+    found = sorted((_us(operation.at_ns), OUTCOMES.index(operation.outcome)) for operation in recording.operations)
+    return {"at": _differences(at for at, _ in found), "how": [how for _, how in found]}
+
+
+def _pace(recording: Recording) -> list[Any]:
+    """Return the stretches: how long each was and is on screen in milliseconds, and its kind."""
+    found, last = [], 0
+    for stretch in recording.stretches:
+        to = _us(stretch.to_ns)
+        found.append([to - last, round(stretch.shown_ms, 1), stretch.kind])
+        last = to
+    return found
+
+
+def _stage(stage: Stage) -> dict[str, Any]:
+    return {
+        "width": stage.width,
+        "height": stage.height,
+        "sites": [[site.name, *map(round, site.box)] for site in stage.sites],
+        "clusters": [[one.name, round(one.x), round(one.y)] for site in stage.sites for one in site.clusters],
+        "groups": [[one.words, round(one.x), round(one.y)] for site in stage.sites for one in site.groups],
+        "lines": [
+            [one.a, one.b, one.words, *map(round, one.segment), round(one.x), round(one.y)] for one in stage.lines
+        ],
+    }

@@ -1,0 +1,133 @@
+"""Happenings: what a run is stepped through by, in the order of the trace, each with its row and its words.
+
+1. Every step, fault, change of leader, mode or rule, and every note is one; a fault that a step caused is one with it.
+2. What a service observed is one too, but of what it observed often only a count is given.
+3. Operations of clients that were refused or are in doubt are gathered until another is answered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from labkit.lab.fault_table import NAMED
+from labkit.lab.wire.reports import ANSWERED, UNKNOWN
+from labkit.service.durations import SECOND_NS
+from labkit.trace import VIEWS, FaultEvent
+from labkit.views.player.state_words import in_words
+from labkit.views.trace_lines import TEXTS
+
+MAX_OBSERVED = 40
+"""Of one kind: what is observed more often than that is only counted."""
+
+FAULT, UNDOING, STEP, LEADER, MODE = "fault", "undoing", "step", "leader", "mode"
+OBSERVED, RULE, NOTE, CLIENTS = "observed", "rule", "note", "clients"
+WEIGHTY = (FAULT, UNDOING, LEADER, MODE, RULE)
+"""What is held on screen for a moment."""
+
+BEGINS, DONE = "begins", "done"
+
+
+class Happening(NamedTuple):
+    """Something that happened: when, what kind it is, its words, its row of the trace, and the hosts it is about."""
+
+    at_ns: int
+    kind: str
+    words: str
+    row: int
+    hosts: tuple[str, ...] = ()
+
+
+class Left(NamedTuple):
+    """What is only counted: its words, and how often it was observed."""
+
+    words: str
+    count: int
+
+
+def happenings_of(
+    rows: Sequence[tuple[Any, ...]], clusters: Mapping[str, tuple[str, ...]]
+) -> tuple[list[Happening], list[Left]]:
+    """Return what happened in a run, from the rows of its trace, and what is only counted."""
+    counts = Counter(row[3] for row in rows if row[0] == "observed")
+    often = {what for what, count in counts.items() if count > MAX_OBSERVED}
+    events = [(number, VIEWS[row[0]]._make(row)) for number, row in enumerate(rows) if row[0] != "message"]
+    found = [
+        *_faults([(number, event) for number, event in events if event.kind == "fault"], clusters),
+        *_clients([(number, event) for number, event in events if event.kind == "outcome"]),
+    ]
+    seen = {(one.at_ns, one.words) for one in found}
+    for number, event in events:
+        if event.kind == "step":
+            found += [one for one in _step(number, event) if (one.at_ns, one.words) not in seen]
+        elif event.kind in _SINGLE and not (event.kind == "observed" and event.what in often):
+            kind, hosts = _SINGLE[event.kind]
+            found.append(Happening(event.at_ns, kind, _words(event), number, hosts(event)))
+    return sorted(found, key=lambda one: one.row), [Left(what.replace("_", " "), counts[what]) for what in sorted(often)]
+
+
+_SINGLE: dict[str, tuple[str, Any]] = {
+    "leader": (LEADER, lambda event: (event.node,)),
+    "mode": (MODE, lambda event: (event.cluster,)),
+    "observed": (OBSERVED, lambda event: (event.node,)),
+    "invariant": (RULE, lambda event: ()),
+    "note": (NOTE, lambda event: ()),
+}
+
+
+def _words(event: Any) -> str:
+    if event.kind == "mode":
+        return f"{event.cluster} is {in_words(event.mode, event.state)}"
+    return TEXTS[event.kind](event)
+
+
+def _step(number: int, event: Any) -> Iterable[Happening]:
+    """Return where a step begins, and how it ended unless it is done with what its beginning says."""
+    if event.status == BEGINS and event.text != "note":
+        yield Happening(event.at_ns, STEP, event.text, number)
+    elif event.status not in (BEGINS, DONE):
+        yield Happening(event.at_ns, STEP, f"step {event.number} {event.status}: {event.text}", number)
+
+
+def _faults(events: Iterable[tuple[int, FaultEvent]], clusters: Mapping[str, tuple[str, ...]]) -> Iterable[Happening]:
+    """Return the faults; what hit several at one instant is one, and all nodes of a cluster have its name."""
+    groups: dict[tuple[int, str], list[tuple[int, FaultEvent]]] = {}
+    for number, event in events:
+        groups.setdefault((event.at_ns, event.verb), []).append((number, event))
+    for (at_ns, verb), group in groups.items():
+        targets = list(dict.fromkeys(event.target for _, event in group))
+        hosts = tuple(name for target in targets for name in target.replace(" <> ", " > ").split(" > "))
+        for name, nodes in clusters.items():
+            if len(nodes) > 1 and set(nodes) <= set(targets):
+                targets = [name, *(target for target in targets if target not in nodes)]
+        joined = " and ".join(", ".join(targets).rsplit(", ", 1))
+        details = ", ".join(dict.fromkeys(event.detail for _, event in group if event.detail))
+        words = f"{verb} {joined}{f': {details}' if details else ''}"
+        yield Happening(at_ns, UNDOING if NAMED[verb].undoes else FAULT, words, group[0][0], hosts)
+
+
+def _clients(events: Iterable[tuple[int, Any]]) -> Iterable[Happening]:
+    """Return what clients were refused, or is in doubt, gathered until one is answered."""
+    group: list[tuple[int, Any]] = []
+    for number, event in events:
+        if event.outcome == ANSWERED or (group and event.outcome != group[-1][1].outcome):
+            yield from _gathered(group)
+            group = []
+        if event.outcome != ANSWERED:
+            group.append((number, event))
+    yield from _gathered(group)
+
+
+def _gathered(group: Sequence[tuple[int, Any]]) -> Iterable[Happening]:
+    if not group:
+        return
+    number, first = group[0]
+    names = tuple(dict.fromkeys(event.client for _, event in group))
+    said = "in doubt" if first.outcome == UNKNOWN else first.outcome
+    status = f" {first.status}" if first.status else ""
+    words = f"{first.client}: {first.operation} {first.path} {said}{status}"
+    if len(group) > 1:
+        until = f"until {group[-1][1].at_ns / SECOND_NS:.3f} s"
+        words += f", the first of {len(group)} of {len(names)} client{'s' if len(names) > 1 else ''} {until}"
+    yield Happening(first.at_ns, CLIENTS, words, number, names)

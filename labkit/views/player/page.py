@@ -1,0 +1,162 @@
+"""Page: one HTML document that plays a run by itself; it asks nobody for anything, and says so to the browser.
+
+1. Everything is in the document: style, script, data.  Its policy forbids any request.
+2. Timeline and tables are there without the script too; what needs the script is hidden until it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from labkit.service.durations import SECOND_NS
+from labkit.views import colours
+from labkit.views.picture import Picture
+from labkit.views.player.data import data_of
+from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
+from labkit.views.player.stage import stage_of
+
+STATIC = Path(__file__).parent.parent / "static" / "player"
+MODULES = ("run", "pace", "map", "answer", "player")
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+KEYS = (
+    "Keys, with the focus on the timeline or the map: left and right, one event; Page Up and Page Down, what happened; "
+    "Home and End; space, play or pause; t, true pace; + and -, faster and slower; Enter, why. On the map, up and down "
+    "choose a message."
+)
+BUTTONS = (
+    ("play", "Play", ""),
+    ("previous", "⏮", "back to what happened before"),
+    ("back", "◀", "one event back"),
+    ("forward", "▶", "one event on"),
+    ("next", "⏭", "on to what happens next"),
+    ("slower", "−", "slower"),
+    ("faster", "+", "faster"),
+    ("true", "True pace", ""),
+    ("ask", "Why?", ""),
+)
+
+Axis = dict[str, float]
+"""Where the timeline's time begins and ends, and how high its marks are: left, right, top, bottom."""
+
+
+class Section:
+    """A part of the page beside the player: its heading and its HTML, which is trusted."""
+
+    __slots__ = ("heading", "html")
+
+    def __init__(self, heading: str, html: str) -> None:
+        self.heading, self.html = heading, html
+
+    def __repr__(self) -> str:
+        return f"Section({self.heading})"
+
+
+def page_of(
+    recording: Recording, timeline: Picture, axis: Axis, title: str, facts: str, sections: Sequence[Section] = ()
+) -> str:
+    """Return the document; ``sections`` stand between the player and the table of what happened."""
+    data = {**data_of(recording, stage_of(recording), title), "axis": axis}
+    # A text of the run must not end the script that it stands in.
+    said = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    quiet = timeline._replace(description="What became of clusters and nodes; the table below says the same.")
+    more = "".join(f"<section><h2>{escape(one.heading)}</h2>{one.html}</section>" for one in sections)
+    return "\n".join(
+        (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title><style>{style()}</style></head><body><main>",
+            f'<h1>{escape(title)}</h1><p class="faint">{escape(facts)}</p>',
+            '<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>',
+            _player(quiet._repr_html_()),
+            more,
+            _lost(recording),
+            happened_table(recording),
+            f"</main><script>(() => {{\n{script()}\nwindow.player = startPlayer({said});\n}})();</script></body></html>",
+        )
+    )
+
+
+def _player(timeline: str) -> str:
+    """Return the parts that the script fills, hidden until it runs, around the timeline."""
+    buttons = "".join(
+        f'<button type="button" id="{name}"{f""" aria-label="{hint}" title="{hint}" """ if hint else ""}>{words}</button>'
+        for name, words, hint in BUTTONS
+    )
+    above = (
+        '<div id="map" class="labkit-picture" tabindex="0" role="group" aria-label="map with messages" '
+        'aria-describedby="said"></div><p id="legend" class="faint"></p>'
+        f'<p id="said"></p><p id="spoken" role="status" aria-live="polite"></p>'
+        f'<div id="controls" role="toolbar" aria-label="playing">{buttons}</div>'
+        '<p><span id="speed"></span></p><p>Answered: <span id="got"></span></p>'
+    )
+    shown = timeline.replace('<div class="labkit-picture"', '<div id="time" class="labkit-picture"', 1)
+    below = f'<p id="keys" class="faint">{KEYS}</p><section id="answer" tabindex="-1" aria-label="why" hidden></section>'
+    return f'<section id="player" aria-label="player" hidden>{above}</section>{shown}{below}'
+
+
+def happened_table(recording: Recording) -> str:
+    """Return everything that happened as a table; what is only counted is said below it."""
+    rows = "".join(
+        f"<tr><td>{one.at_ns / SECOND_NS:.3f}<td>{one.kind}<td>{escape(one.words)}" for one in recording.happenings
+    )
+    left = [f"{one.words} {one.count} times" for one in recording.left]
+    shown = len(recording.messages)
+    left += [f"{recording.total - shown:,} of {recording.total:,} messages"] if shown < recording.total else []
+    note = f"<p>Left out: {escape('; '.join(left))}.</p>" if left else ""
+    return (
+        f'<section><h2>What happened</h2><div class="table"><table id="happened"><thead><tr><th>second<th>kind'
+        f"<th>what</thead><tbody>{rows}</tbody></table></div>{note}</section>"
+    )
+
+
+def _lost(recording: Recording) -> str:
+    """Return the lost writes as a table; nothing where none is lost."""
+    if not recording.losses:
+        return ""
+    shown = recording.losses[:MAX_LOST_SHOWN]
+    rows = "".join(
+        f"<tr><td>{loss.write.at_ns / SECOND_NS:.3f}<td>{escape(loss.write.client)}<td>{escape(loss.write.path)}"
+        f"<td>{loss.promoted_ns / SECOND_NS:.3f}"
+        for loss in shown
+    )
+    more = f"<p>and {len(recording.losses) - len(shown)} more</p>" if len(recording.losses) > len(shown) else ""
+    return (
+        f"<section><h2>Acknowledged writes that are lost: {len(recording.losses)}</h2>"
+        '<div class="table"><table id="lost"><thead><tr><th>acknowledged, second<th>client<th>path'
+        f"<th>lost, second</thead><tbody>{rows}</tbody></table></div>{more}</section>"
+    )
+
+
+@cache
+def style() -> str:
+    """Return the style of the page: the colours of its theme, and its own."""
+    lines = (STATIC / "player.css").read_text(encoding="utf-8").splitlines()
+    own = "\n".join(line.strip() for line in lines if not line.startswith("/*"))
+    return f"{colours.variables(':root')}\n{own}"
+
+
+@cache
+def script() -> str:
+    """Return the modules as one script, without their comments and indents: each after those that it imports from."""
+    return "\n".join(_packed((STATIC / f"{name}.js").read_text(encoding="utf-8")) for name in MODULES)
+
+
+def _packed(module: str) -> str:
+    module = re.sub(r"^(?:import|export) \{[^}]*\}[^;]*;\n?", "", module, flags=re.MULTILINE)
+    return "\n".join(line.strip() for line in module.splitlines() if line.strip() and not line.strip().startswith("//"))
+
+
+def parts_of(value: Any) -> Any:
+    """Return records as plain values, for JSON."""
+    if hasattr(value, "_asdict"):
+        return {name: parts_of(part) for name, part in value._asdict().items()}
+    if isinstance(value, dict):
+        return {str(name): parts_of(part) for name, part in value.items()}
+    return [parts_of(part) for part in value] if isinstance(value, tuple | list) else value

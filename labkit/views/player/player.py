@@ -1,0 +1,83 @@
+"""Player: a run as an object: a page that plays it, shown by a notebook in a frame, and saved to a file.
+
+1. The frame may run scripts and nothing else: it has no origin, no forms, no windows.
+2. Beside it stand the timeline and a table of all that happened, which remain where scripts may not run.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labkit.service.arguments import wrong
+from labkit.service.durations import SECOND_NS
+from labkit.views import timeline
+from labkit.views.layout.timeline_layout import RIGHT, WIDTH
+from labkit.views.picture import Picture
+from labkit.views.player.page import Axis, Section, happened_table, page_of, parts_of
+from labkit.views.player.recording import Recording, recording_of
+
+if TYPE_CHECKING:
+    from labkit.lab.invariants import Invariants
+    from labkit.lab.queries import Queries
+
+FRAME_HEIGHT = 1_150
+TRUST = "If nothing moves here, the notebook is not trusted: File, Trust Notebook. The table says the same."
+
+
+class Player:
+    """A run that can be played; ``save`` writes it to a file of its own, which needs nothing else."""
+
+    def __init__(self, recording: Recording, drawn: Picture, axis: Axis, title: str, facts: str) -> None:
+        self.recording, self.timeline, self.axis = recording, drawn, axis
+        self.title, self.facts = title, facts
+        self.sections: tuple[Section, ...] = ()
+
+    def __repr__(self) -> str:
+        length_s = self.recording.end_ns / SECOND_NS
+        return f"Player({self.title}: {length_s:.3f} s, {self.recording.total} messages)"
+
+    @cached_property
+    def html(self) -> str:
+        """The page: one HTML document, which asks nobody for anything."""
+        return page_of(self.recording, self.timeline, self.axis, self.title, self.facts, self.sections)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was recorded as plain values; instants in nanoseconds."""
+        found: dict[str, Any] = parts_of(self.recording)
+        return {"title": self.title, "facts": self.facts, **found}
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file that ends in ``.html``, or what was recorded to one that ends in ``.json``."""
+        if not isinstance(path, str | Path) or Path(path).suffix not in (".html", ".json"):
+            raise wrong("path", "the name of a file that ends in .html or .json", path)
+        if Path(path).suffix == ".json":
+            text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+        else:
+            text = self.html
+        Path(path).write_text(text, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        page = self.html.replace("&", "&amp;").replace("'", "&#39;")
+        frame = (
+            f"<iframe sandbox='allow-scripts' title='player' style='width:100%;height:{FRAME_HEIGHT}px;border:0' "
+            f"srcdoc='{page}'></iframe>"
+        )
+        beside = f"{self.timeline._repr_html_()}{happened_table(self.recording)}"
+        return f"{frame}<details><summary>the same without scripts</summary><p>{TRUST}</p>{beside}</details>"
+
+
+def of_lab(queries: Queries, invariants: Invariants, title: str, only: str | None = None) -> Player:
+    """Return the player of a lab's run up to now; see ``of_interest`` for ``only``."""
+    if only is not None and not isinstance(only, str):
+        raise wrong("only", "replication, clients, or nothing for what faults touch", only)
+    recording = recording_of(queries, invariants, only)
+    placed = timeline.layout_of_lab(queries)
+    axis = {"left": placed.left, "right": WIDTH - RIGHT, "top": placed.top, "bottom": placed.operations_y}
+    facts = (
+        f"seed {recording.seed}, {recording.end_ns / SECOND_NS:.3f} s of lab time, {recording.total:,} messages, "
+        f"trace digest {queries.parts.trace.digest()[:16]}"
+    )
+    return Player(recording, timeline.draw(placed), axis, title, facts)

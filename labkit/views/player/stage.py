@@ -1,0 +1,166 @@
+"""Stage: where sites, hosts and lines of a played run stand; it stays the same while the run goes on.
+
+1. A host stands inside the box of its site, and no two at one place; nodes stand in the row of their cluster.
+2. Clients in great number share the places there are: each still has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from labkit.views.boxes import Box, Segment, box_of, is_free, width_of
+from labkit.views.layout.map_layout import place_boxes
+from labkit.views.picture import LARGE, SMALL
+from labkit.views.player.recording import BALANCER, CLIENT, NODE, Host, Recording
+
+MARGIN, ROW = 14, 18
+NODE_STEP, NODE_ROOM = 40, 46
+HOST_STEP, HOST_ROOM = 26, 26
+MAX_IN_A_ROW = 8
+WIDEST_WORDS = "secondary, comparing trees"
+SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
+LABEL_ROOM = 26
+
+
+class PlacedCluster(NamedTuple):
+    """A cluster: the middle of the line of words that says what it is."""
+
+    name: str
+    x: float
+    y: float
+
+
+class PlacedHost(NamedTuple):
+    """A host and its place."""
+
+    host: Host
+    x: float
+    y: float
+
+
+class PlacedGroup(NamedTuple):
+    """The words above hosts that are no nodes: who they are."""
+
+    words: str
+    x: float
+    y: float
+
+
+class PlacedSite(NamedTuple):
+    """A site, its box, and what stands in it."""
+
+    name: str
+    box: Box
+    clusters: tuple[PlacedCluster, ...]
+    groups: tuple[PlacedGroup, ...]
+
+
+class PlacedLine(NamedTuple):
+    """A line between two sites, as far as it is outside of them, and where the middle of its label is."""
+
+    a: str
+    b: str
+    words: str
+    segment: Segment
+    x: float
+    y: float
+
+
+class Stage(NamedTuple):
+    """Everything that stands still while a run is played."""
+
+    width: int
+    height: int
+    sites: tuple[PlacedSite, ...]
+    hosts: tuple[PlacedHost, ...]
+    lines: tuple[PlacedLine, ...]
+
+
+def stage_of(recording: Recording) -> Stage:
+    """Place everything that stands still."""
+    at = {name: [host for host in recording.hosts if host.site == name] for name in recording.sites}
+    boxes, width, height = place_boxes([_size_of(at[name]) for name in recording.sites])
+    sites, hosts = [], []
+    for name, box in zip(recording.sites, boxes, strict=True):
+        site, placed = _furnish(name, box, at[name])
+        sites.append(site)
+        hosts += placed
+    known = dict(zip(recording.sites, boxes, strict=True))
+    links = list(recording.links)
+    joined = {frozenset(link[:2]) for link in links}
+    for span in recording.lines:  # a fault between two sites without a line of their own
+        if span.a != span.b and frozenset((span.a, span.b)) not in joined:
+            joined.add(frozenset((span.a, span.b)))
+            links.append((span.a, span.b, ""))
+    return Stage(width, height, tuple(sites), tuple(hosts), tuple(_lines(links, known)))
+
+
+def _rows(hosts: Sequence[Host]) -> list[tuple[str, list[Host]]]:
+    """Return the rows of a site: its clusters' nodes by the cluster's name, then others by what they are."""
+    rows: dict[str, list[Host]] = {}
+    for host in hosts:
+        if host.kind == NODE:
+            rows.setdefault(f"{NODE} {host.cluster}", []).append(host)
+    for host in hosts:
+        if host.kind != NODE:
+            rows.setdefault(host.kind if host.kind == CLIENT else f"{host.kind} {host.name}", []).append(host)
+    return list(rows.items())
+
+
+def _words_of(key: str, hosts: Sequence[Host]) -> str:
+    """Say who the hosts of a row are that are no nodes."""
+    if key == CLIENT:
+        return f"{len(hosts)} client{'s' if len(hosts) > 1 else ''}"
+    return f"balancer {hosts[0].name}" if hosts[0].kind == BALANCER else hosts[0].name
+
+
+def _size_of(hosts: Sequence[Host]) -> tuple[float, float]:
+    width, height = width_of("m" * 10, LARGE), LARGE + 2.0 * MARGIN
+    for key, row in _rows(hosts):
+        if key.startswith(NODE):
+            width = max(width, len(row) * NODE_STEP, width_of(WIDEST_WORDS, SMALL), width_of(row[0].cluster, SMALL))
+            height += 2 * ROW + NODE_ROOM
+        else:
+            width = max(width, width_of(_words_of(key, row), SMALL), min(len(row), MAX_IN_A_ROW) * HOST_STEP)
+            height += ROW + HOST_ROOM
+    return width + 2 * MARGIN, height
+
+
+def _furnish(name: str, box: Box, hosts: Sequence[Host]) -> tuple[PlacedSite, list[PlacedHost]]:
+    """Place what is in a site, row by row."""
+    middle, y = box.centre[0], box.y + MARGIN + LARGE + 4
+    clusters, groups, placed = [], [], []
+    for key, row in _rows(hosts):
+        if key.startswith(NODE):
+            clusters.append(PlacedCluster(row[0].cluster, middle, y + ROW - 6))
+            y += 2 * ROW
+            placed += _spread(row, middle, y + NODE_ROOM / 2 - 8, NODE_STEP, len(row))
+            y += NODE_ROOM
+        else:
+            groups.append(PlacedGroup(_words_of(key, row), middle, y + ROW - 6))
+            y += ROW
+            placed += _spread(row, middle, y + HOST_ROOM / 2 - 4, HOST_STEP, MAX_IN_A_ROW)
+            y += HOST_ROOM
+    return PlacedSite(name, box, tuple(clusters), tuple(groups)), placed
+
+
+def _spread(hosts: Sequence[Host], middle: float, y: float, step: float, most: int) -> list[PlacedHost]:
+    """Place hosts side by side; of more than there is room for, several at one place."""
+    count = min(len(hosts), most)
+    return [
+        PlacedHost(host, middle + (number % count - (count - 1) / 2) * step, y) for number, host in enumerate(hosts)
+    ]
+
+
+def _lines(links: Sequence[tuple[str, str, str]], boxes: dict[str, Box]) -> list[PlacedLine]:
+    """Place the lines, and their labels where they are free of sites and of one another if possible."""
+    taken = list(boxes.values())
+    found = []
+    for a, b, words in links:
+        segment = Segment(*boxes[a].centre, *boxes[b].centre).between(boxes[a], boxes[b])
+        places = [box_of(words, SMALL, *segment.beside(LABEL_ROOM).at(share)) for share in SHARES]
+        box = next((place for place in places if is_free(place, taken)), places[0])
+        taken.append(box)
+        found.append(PlacedLine(a, b, words, segment, *box.centre))
+    return found

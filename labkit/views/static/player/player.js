@@ -1,0 +1,233 @@
+// The player: one instant, shown by map, timeline, table and sentence; it moves by playing, by steps and by a click.
+//
+// 1. Space plays and pauses; left and right step by event; Page Up and Down to what happened; Home and End to the ends.
+//    t: true pace; + and -: faster, slower; Enter asks; on the map up and down choose a message.
+// 2. While it plays nothing is spoken: the sentence goes to the live region at pauses only.
+// 3. Where motion is to be reduced, playing goes from event to event.
+
+import { makeAnswer } from "./answer.js";
+import { legendOf, makeMap } from "./map.js";
+import { breaksOf, instantAt, readPace, shownAt, speedAt, speedWords } from "./pace.js";
+import { gotAt, inSeconds, messageWords, readRun, sentenceAt, stateAt, stopBeside } from "./run.js";
+
+const STEP_MS = 1200;
+const FACTORS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
+const find = (name) => document.getElementById(name);
+
+function startPlayer(data) {
+  const run = readRun(data);
+  const pace = readPace(data.pace);
+  const map = makeMap(find("map"), run);
+  const cursor = makeCursor(find("time"), data, pace);
+  const rows = [...document.querySelectorAll("#happened tbody tr")];
+  const happenings = Float64Array.from(new Set(run.happened)).sort();
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const figures = { frames: 0, spent: 0 };
+  let [at, playing, truly, factor, chosen, drawn, then, marked] = [0, false, false, 3, -1, [], 0, null];
+  const answer = makeAnswer(find("answer"), run, (instant) => { pause(); show(instant); });
+
+  function show(instant, spoken = true) {
+    at = Math.max(0, Math.min(instant, data.end));
+    drawn = map.show(at, chosen);
+    cursor.put(at, sentenceAt(run, at));
+    const sentence = sentenceAt(run, at);
+    find("said").textContent = sentence;
+    find("got").textContent = gotAt(run, at);
+    const speed = (truly ? 1 : speedAt(pace, at)) * FACTORS[factor];
+    find("speed").textContent = truly && FACTORS[factor] === 1 ? speedWords(1) : speedWords(speed);
+    mark(stateAt(run, at).happening);
+    if (spoken) find("spoken").textContent = sentence;
+  }
+
+  function mark(happening) {
+    const row = rows[happening] ?? null;
+    if (row === marked) return;
+    marked?.removeAttribute("aria-current");
+    row?.setAttribute("aria-current", "true");
+    marked = row;
+  }
+
+  function frame(now) {
+    if (!playing) return;
+    const began = performance.now();
+    const passed = Math.min(100, now - then);
+    if (still.matches) {
+      if (now - then >= STEP_MS) { then = now; show(stopBeside(run.stops, at, 1), false); }
+    } else {
+      then = now;
+      const forward = truly ? at + passed * 1000 * FACTORS[factor] : instantAt(pace, shownAt(pace, at) + passed * FACTORS[factor]);
+      show(Math.max(forward, at), false);
+    }
+    figures.frames += 1;
+    figures.spent += performance.now() - began;
+    if (at >= data.end) pause();
+    else requestAnimationFrame(frame);
+  }
+
+  function pause() {
+    if (!playing) return;
+    playing = false;
+    label();
+    show(at);
+  }
+
+  function play() {
+    if (playing) { pause(); return; }
+    if (at >= data.end) at = 0;
+    playing = true;
+    then = performance.now();
+    label();
+    requestAnimationFrame(frame);
+  }
+
+  function label() {
+    find("play").textContent = playing ? "Pause" : "Play";
+    find("true").setAttribute("aria-pressed", String(truly));
+  }
+
+  function go(stops, direction) {
+    pause();
+    chosen = -1;
+    show(stopBeside(stops, at, direction));
+  }
+
+  function change(by) {
+    factor = Math.max(0, Math.min(FACTORS.length - 1, factor + by));
+    show(at, !playing);
+  }
+
+  // Choose the next message on the map, and say what it is.
+  function choose(by) {
+    pause();
+    const messages = map.show(at);
+    if (!messages.length) { find("spoken").textContent = "no message is on its way"; return; }
+    chosen = messages[(messages.indexOf(chosen) + by + messages.length) % messages.length] ?? messages[0];
+    show(at, false);
+    find("said").textContent = messageWords(run, chosen);
+    find("spoken").textContent = messageWords(run, chosen);
+  }
+
+  function ask(asked) {
+    pause();
+    answer.show(asked);
+  }
+
+  function askHere() {
+    if (chosen >= 0) { ask({ message: chosen }); return; }
+    const { happening } = stateAt(run, at);
+    if (happening >= 0) ask({ happening });
+  }
+
+  const acts = {
+    " ": play,
+    t: () => { truly = !truly; label(); show(at, !playing); },
+    "+": () => change(1),
+    "-": () => change(-1),
+    ArrowRight: () => go(run.stops, 1),
+    ArrowLeft: () => go(run.stops, -1),
+    PageDown: () => go(happenings, 1),
+    PageUp: () => go(happenings, -1),
+    Home: () => go([0], -1),
+    End: () => go([data.end], 1),
+    Enter: askHere,
+  };
+
+  function onKey(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const moves = event.currentTarget === find("map") && { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const act = moves ? () => choose(moves) : acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  }
+
+  find("map").addEventListener("keydown", onKey);
+  find("time").addEventListener("keydown", onKey);
+  find("map").addEventListener("click", (event) => {
+    const message = map.messageAt(event);
+    if (message >= 0) { chosen = message; show(at); ask({ message }); }
+  });
+  cursor.onPoint((instant) => { pause(); chosen = -1; show(instant); });
+  const buttons = { play, previous: acts.PageUp, next: acts.PageDown, back: acts.ArrowLeft, forward: acts.ArrowRight, slower: acts["-"], faster: acts["+"], true: acts.t, ask: askHere };
+  bar(find("controls"), buttons);
+  table(rows, (happening) => { show(run.happened[happening]); ask({ happening }); });
+  table([...document.querySelectorAll("#lost tbody tr")], (loss) => { show(data.losses[loss][0]); ask({ loss }); });
+  find("legend").textContent = legendOf(data).join("   ");
+  find("player").hidden = false;
+  show(0, false);
+  return { figures, show, at: () => at, drawn: () => drawn, playing: () => playing, run };
+}
+
+// A row of buttons with one tab stop: left and right go from one to the next.
+function bar(element, acts) {
+  const buttons = [...element.querySelectorAll("button")];
+  buttons.forEach((button, number) => {
+    button.tabIndex = number ? -1 : 0;
+    button.addEventListener("click", () => acts[button.id]());
+    button.addEventListener("focus", () => buttons.forEach((other) => { other.tabIndex = other === button ? 0 : -1; }));
+  });
+  element.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const number = buttons.indexOf(document.activeElement) + by;
+    if (by && buttons[number]) { event.preventDefault(); buttons[number].focus(); }
+  });
+}
+
+// A table whose rows are asked about, with one tab stop: up and down go from row to row.
+function table(rows, asked) {
+  rows.forEach((row, number) => {
+    row.tabIndex = number ? -1 : 0;
+    row.classList.add("askable");
+    row.addEventListener("click", () => asked(number));
+    row.addEventListener("focus", () => rows.forEach((other) => { other.tabIndex = other === row ? 0 : -1; }));
+    row.addEventListener("keydown", (event) => {
+      const to = { ArrowDown: number + 1, ArrowUp: number - 1, Home: 0, End: rows.length - 1 }[event.key];
+      if (event.key === "Enter") asked(number);
+      else if (to === undefined || !rows[to]) return;
+      else rows[to].focus();
+      event.preventDefault();
+    });
+  });
+}
+
+// The cursor of the timeline, which was drawn before: a line at an instant, and marks where time passes quickly.
+function makeCursor(element, data, pace) {
+  const svg = element.querySelector("svg");
+  const { left, right, top, bottom } = data.axis;
+  const xOf = (at) => left + ((right - left) * at) / data.end;
+  const add = (attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    svg.append(made);
+    return made;
+  };
+  svg.setAttribute("aria-hidden", "true");
+  breaksOf(pace).forEach(([from, to]) => {
+    const middle = xOf((from + to) / 2);
+    add({ d: `M${middle - 5} ${bottom + 6}l4-12M${middle + 1} ${bottom + 6}l4-12`, class: "break" });
+  });
+  const line = add({ d: `M0 ${top}V${bottom + 8}`, class: "cursor" });
+  const places = { role: "slider", "aria-label": "time of the run", "aria-valuemin": 0, "aria-valuemax": data.end / 1e6, tabindex: 0 };
+  for (const [key, value] of Object.entries(places)) element.setAttribute(key, value);
+
+  function put(at, words) {
+    line.setAttribute("transform", `translate(${xOf(at).toFixed(1)})`);
+    element.setAttribute("aria-valuenow", (at / 1e6).toFixed(3));
+    element.setAttribute("aria-valuetext", words.slice(0, 200));
+  }
+
+  function onPoint(point) {
+    const instant = (event) => {
+      const box = svg.getBoundingClientRect();
+      const x = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
+      point(((x - left) / (right - left)) * data.end);
+    };
+    svg.addEventListener("pointerdown", (event) => { svg.setPointerCapture(event.pointerId); instant(event); });
+    svg.addEventListener("pointermove", (event) => { if (event.buttons) instant(event); });
+  }
+
+  return { put, onPoint };
+}
+
+export { inSeconds, startPlayer };

@@ -1,0 +1,192 @@
+// What a recorded run was at any instant: read from short lists of numbers, and said in words.  It draws nothing.
+//
+// 1. Instants are microseconds since the lab was built.  The same data and instant give the same answer.
+// 2. A message is on its way from its sending until before its end.  One that is lost has its place until it was lost.
+
+const LOST_SHOWN = 50000;
+const OUTCOMES = ["answered", "refused", "in doubt"];
+
+// The sums of a list of differences.
+function summed(differences) {
+  const found = new Float64Array(differences.length);
+  let sum = 0;
+  differences.forEach((difference, place) => { sum += difference; found[place] = sum; });
+  return found;
+}
+
+// How many values of a sorted list are at most so large.
+function upTo(list, value) {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// The data with its lists spelled out: messages by their sending, and where each happening is.
+function readRun(data) {
+  const { took, kind, cause } = data.messages;
+  const end = summed(data.messages.at);
+  const sent = end.map((at, place) => at - took[place]);
+  const bySending = Uint32Array.from(sent.keys()).sort((one, other) => sent[one] - sent[other] || one - other);
+  const interesting = new Uint8Array(end.length);
+  summed(data.interesting).forEach((place) => { interesting[place] = 1; });
+  return {
+    data,
+    end,
+    sent,
+    kind,
+    cause,
+    row: summed(data.messages.row),
+    bySending,
+    sendings: Float64Array.from(bySending, (place) => sent[place]),
+    longest: took.reduce((most, one) => Math.max(most, one), 0),
+    interesting,
+    happened: data.happenings.map(([at]) => at),
+    operations: summed(data.operations.at),
+    counted: countsOf(data.operations.how),
+    stops: stopsOf(data, sent, end, interesting),
+  };
+}
+
+// How many operations had ended in each way after none, one, two … of them.
+function countsOf(how) {
+  const counted = OUTCOMES.map(() => new Uint32Array(how.length + 1));
+  how.forEach((is, place) => counted.forEach((counts, outcome) => {
+    counts[place + 1] = counts[place] + (is === outcome ? 1 : 0);
+  }));
+  return counted;
+}
+
+// The instants that are stepped through: what happened, and where messages of interest begin and end.
+function stopsOf(data, sent, end, interesting) {
+  const stops = new Set([0, data.end]);
+  data.happenings.forEach(([at]) => stops.add(at));
+  interesting.forEach((is, place) => { if (is) stops.add(sent[place]).add(end[place]); });
+  return Float64Array.from(stops).sort();
+}
+
+// The last of some spans, each [since, ...], that began by an instant.
+function spanAt(spans, at) {
+  let found = spans[0];
+  for (const span of spans) {
+    if (span[0] > at) break;
+    found = span;
+  }
+  return found;
+}
+
+// The messages that are on their way at an instant, by their place in the list.
+function onTheWay(run, at) {
+  const found = [];
+  const first = upTo(run.sendings, at - run.longest - 1);
+  for (let place = first; place < run.sendings.length && run.sendings[place] <= at; place += 1) {
+    const message = run.bySending[place];
+    if (run.end[message] > at) found.push(message);
+  }
+  return found;
+}
+
+// The messages that were lost a moment ago, at an instant.
+function justLost(run, at) {
+  const found = [];
+  for (let place = upTo(run.end, at) - 1; place >= 0 && run.end[place] > at - LOST_SHOWN; place -= 1) {
+    if (run.data.kinds[run.kind[place]][3]) found.push(place);
+  }
+  return found.reverse();
+}
+
+// How much of its way a message has gone; of one that is lost, by how long that way takes usually.
+function shareOf(run, message, at) {
+  const usual = run.data.kinds[run.kind[message]][4];
+  const until = usual ? run.sent[message] + usual : run.end[message];
+  if (until <= run.sent[message]) return 0;
+  return Math.min(usual ? 0.95 : 1, (Math.min(at, run.end[message]) - run.sent[message]) / (until - run.sent[message]));
+}
+
+// What was so at an instant: clusters, nodes, lines, operations, losses, and what happened last.
+function stateAt(run, at) {
+  const { data } = run;
+  const ended = upTo(run.operations, at);
+  const earlier = upTo(run.operations, at - 1e6);
+  const counts = run.counted.map((sums, outcome) => data.before[outcome] + sums[ended]);
+  const lately = run.counted.map((sums) => sums[ended] - sums[earlier]);
+  return {
+    happening: upTo(run.happened, at) - 1,
+    clusters: data.clusters.map(([name, spans, nodes]) => ({
+      name,
+      what: spanAt(spans, at)?.[1] ?? "",
+      words: spanAt(spans, at)?.[2] ?? "",
+      nodes: nodes.map(([node, states]) => [node, spanAt(states, at)?.[1] ?? ""]),
+    })),
+    lines: data.lines.filter(([, , from, to]) => from <= at && at < to).map(([a, b, , , words, cut]) => ({ a, b, words, cut })),
+    counts,
+    lately,
+    lost: data.lost.filter(([written, promoted]) => written <= at && promoted <= at).length,
+  };
+}
+
+function inSeconds(at) {
+  return `${(at / 1e6).toFixed(3)} s`;
+}
+
+// Messages counted by kind, in words: "3 request, 1 stream".
+function countedIn(run, messages) {
+  const counts = new Map();
+  messages.forEach((message) => {
+    const what = run.data.whats[run.data.kinds[run.kind[message]][2]].replaceAll("_", " ");
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  });
+  return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
+}
+
+// One sentence for an instant.
+function sentenceAt(run, at) {
+  const state = stateAt(run, at);
+  const last = run.data.happenings[state.happening];
+  const parts = [inSeconds(at), last ? last[2] : "nothing has happened yet"];
+  state.clusters.forEach(({ name, words }) => parts.push(`${name}: ${words}`));
+  state.lines.forEach(({ a, b, words }) => parts.push(a === b ? `inside ${a}: ${words}` : `${a} to ${b}: ${words}`));
+  parts.push(`on the way: ${countedIn(run, onTheWay(run, at)) || "nothing"}`);
+  const lost = justLost(run, at);
+  if (lost.length) parts.push(`just lost: ${countedIn(run, lost)}`);
+  return `${parts.join(". ")}.`;
+}
+
+// What clients and operators got up to an instant, in words.
+function gotAt(run, at) {
+  const state = stateAt(run, at);
+  const lost = state.lost ? `; ${state.lost} acknowledged ${state.lost === 1 ? "write is" : "writes are"} lost` : "";
+  const lately = state.lately.map((count, how) => (count ? `${count} ${OUTCOMES[how]}` : "")).filter(Boolean);
+  const counts = state.counts.map((count, how) => `${count} ${OUTCOMES[how]}`).join(", ");
+  return `${counts}${lost}. In the last second: ${lately.join(", ") || "none"}.`;
+}
+
+// The next instant to stop at after another, or with -1 the one before it.
+function stopBeside(stops, at, direction) {
+  if (direction > 0) return stops[Math.min(upTo(stops, at), stops.length - 1)];
+  let place = upTo(stops, at) - 1;
+  if (place >= 0 && stops[place] >= at) place -= 1;
+  return stops[Math.max(0, place)] ?? 0;
+}
+
+// A message in words: between whom, when, its row, and what made its sender send it.
+function messageWords(run, message) {
+  const [source, target, what, lost] = run.data.kinds[run.kind[message]];
+  const hosts = run.data.hosts;
+  const ended = lost ? "lost" : "arrived";
+  const between = `${run.data.whats[what].replaceAll("_", " ")} from ${hosts[source][0]} to ${hosts[target][0]}`;
+  return `${between}, sent at ${inSeconds(run.sent[message])}, ${ended} at ${inSeconds(run.end[message])}`;
+}
+
+// The message whose arrival made the sender send another; -1 for none.
+function causeOf(run, message) {
+  return run.cause[message] ? message - run.cause[message] : -1;
+}
+
+export {
+  LOST_SHOWN, causeOf, gotAt, inSeconds, justLost, messageWords, onTheWay, readRun, sentenceAt, shareOf, stateAt, stopBeside, upTo,
+};
