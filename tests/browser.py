@@ -41,6 +41,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39}
+KEYS |= {"PageUp": 33, "PageDown": 34, "End": 35, "Home": 36}
 
 
 def installed() -> str | None:

@@ -42,30 +42,28 @@ LIGHT_PAGES = ('[data-jp-theme-light="true"]', '[data-vscode-theme-kind="vscode-
 
 def variables(element: str) -> str:
     """Return the style that gives an element, named by a selector, every colour as a variable, for its page's theme."""
-    light, dark = (",".join(f"{page} {element}" for page in pages) for pages in (LIGHT_PAGES, DARK_PAGES))
-    return "\n".join(
-        (
-            f"{element}{_values(LIGHT)}",
-            f"@media (prefers-color-scheme:dark){{{element}{_values(DARK)}}}",
-            f"{light}{_values(LIGHT)}",
-            f"{dark}{_values(DARK)}",
-        )
-    )
+    page_light, page_dark = (",".join(f"{page} {element}" for page in pages) for pages in (LIGHT_PAGES, DARK_PAGES))
+    return f"{readers(element)}\n{page_light}{_values(LIGHT)}\n{page_dark}{_values(DARK)}"
+
+
+def readers(element: str) -> str:
+    """Return the style that gives an element every colour as a variable, for a page that its reader's system themes."""
+    return f"{element}{_values(LIGHT)}\n@media (prefers-color-scheme:dark){{{element}{_values(DARK)}}}"
 
 
 def _values(theme: dict[str, str]) -> str:
     return "{" + "".join(f"--labkit-{name}:{value};" for name, value in theme.items()) + "}"
 
 
-STYLE = "\n".join(
+CLASSES = "\n".join(
     (
-        variables("svg.labkit"),
         *(f"svg.labkit .fill-{name}{{fill:var(--labkit-{name})}}" for name in LIGHT),
         *(f"svg.labkit .line-{name}{{stroke:var(--labkit-{name})}}" for name in LIGHT),
         ".labkit-picture{overflow-x:auto}",
         ".labkit-picture>svg.labkit{display:block;width:100%;height:auto;max-width:var(--widest);min-width:var(--least)}",
     )
 )
+STYLE = f"{variables('svg.labkit')}\n{CLASSES}"
 
 
 def fill(name: str) -> str:

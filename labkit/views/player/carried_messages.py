@@ -19,7 +19,8 @@ LOST = "lost"
 class Carried(NamedTuple):
     """One message: when it was sent and ended, between whom, what it is, whether it was lost, and its row of the trace.
 
-    ``cause`` is the row of the message whose arrival made its sender send it; -1 for a timer, or a client's own work.
+    ``gone_ns`` is when a lost one was lost: by a fault while it was on its way, else where it ended.  ``cause`` is the
+    row of the message whose arrival made its sender send it; -1 for a timer, or a client's own work.
     """
 
     sent_ns: int
@@ -29,25 +30,37 @@ class Carried(NamedTuple):
     what: str
     lost: bool
     row: int
+    gone_ns: int
     cause: int = -1
 
 
 def messages_of(run: RecordedRun) -> list[Carried]:
     """Return every message of a run, without causes, by their rows."""
     return [
-        Carried(row[1], row[2], row[3], row[4], row[5], row[7] == LOST, number)
+        Carried(row[1], row[2], row[3], row[4], row[5], row[7] == LOST, number, row[2])
         for number, row in enumerate(run.rows)
         if row[0] == "message"
     ]
 
 
 def with_causes(run: RecordedRun, messages: Iterable[Carried]) -> list[Carried]:
-    """Return messages, each with its cause."""
+    """Return messages, each with its cause, and where a fault took it when that was."""
     found = []
     for message in messages:
         cause = run.sent_for(message.row)
-        found.append(message if cause is None else message._replace(cause=cause))
+        caused = message if cause is None else message._replace(cause=cause)
+        found.append(caused._replace(gone_ns=_gone_ns(run, caused)) if caused.lost else caused)
     return found
+
+
+def _gone_ns(run: RecordedRun, message: Carried) -> int:
+    """Return when a message was lost: at the first fault that took it on its way, else where it ended."""
+    if message.sent_ns == message.at_ns:
+        return message.at_ns
+    hosts = (message.source, message.target)
+    ends = (run.site_of(message.source), run.site_of(message.target))
+    hit = run.faults.hit(hosts, ends, range(run.between(message.sent_ns, message.sent_ns).start, message.row))
+    return message.at_ns if hit is None else run.at_ns(hit)
 
 
 def thinned(messages: Sequence[Carried], kept: Collection[int], limit: int = MAX_MESSAGES) -> list[Carried]:

@@ -13,7 +13,7 @@ from labkit.lab.causes.explanation import Explanation
 from labkit.lab.measures.state_spans import Span
 from labkit.views.player.recording import Recording
 from labkit.views.player.stage import Stage
-from labkit.views.player.state_words import in_words
+from labkit.views.state_words import in_words
 
 OUTCOMES = ("answered", "refused", "unknown")
 MICROSECOND_NS = 1_000
@@ -35,8 +35,7 @@ def data_of(recording: Recording, stage: Stage, title: str) -> dict[str, Any]:
     sentences = _Table()
     chains = {row: _chain(explanation, sentences) for row, explanation in recording.explanations.items()}
     losses = [
-        [_us(loss.write.at_ns), _us(loss.promoted_ns), loss.write.client, loss.write.path]
-        for loss in recording.losses
+        [_us(loss.write.at_ns), _us(loss.promoted_ns), loss.write.client, loss.write.path] for loss in recording.losses
     ]
     lost_chains = [_chain(found, sentences) for found in recording.loss_explanations]
     return {
@@ -88,6 +87,9 @@ def _messages(recording: Recording, hosts: list[str]) -> dict[str, Any]:
         "messages": columns,
         "kinds": [list(kind) for kind in kinds.values],
         "whats": list(whats.values),
+        "gone": [
+            [numbers[one.row], _us(one.gone_ns)] for one in recording.messages if one.lost and one.gone_ns != one.at_ns
+        ],
         "interesting": _differences([numbers[row] for row in recording.interesting]),
         "total": recording.total,
     }
@@ -130,9 +132,7 @@ def _by_row(spans: Iterable[Span]) -> dict[str, list[Span]]:
 
 def _lines(recording: Recording) -> list[Any]:
     """Return the stretches in which a line was under a fault; an inner one has its site as both ends."""
-    return [
-        [span.a, span.b, _us(span.from_ns), _us(span.to_ns), span.words, span.cut] for span in recording.lines
-    ]
+    return [[span.a, span.b, _us(span.from_ns), _us(span.to_ns), span.words, span.cut] for span in recording.lines]
 
 
 def _operations(recording: Recording) -> dict[str, list[int]]:
@@ -153,8 +153,7 @@ def _pace(recording: Recording) -> list[Any]:
 
 def _stage(stage: Stage) -> dict[str, Any]:
     return {
-        "width": stage.width,
-        "height": stage.height,
+        "view": [*map(round, stage.view)],
         "sites": [[site.name, *map(round, site.box)] for site in stage.sites],
         "clusters": [[one.name, round(one.x), round(one.y)] for site in stage.sites for one in site.clusters],
         "groups": [[one.words, round(one.x), round(one.y)] for site in stage.sites for one in site.groups],

@@ -15,7 +15,7 @@ from labkit.lab.fault_table import NAMED
 from labkit.lab.wire.reports import ANSWERED, UNKNOWN
 from labkit.service.durations import SECOND_NS
 from labkit.trace import VIEWS, FaultEvent
-from labkit.views.player.state_words import in_words
+from labkit.views.state_words import detail_in_words, in_words
 from labkit.views.trace_lines import TEXTS
 
 MAX_OBSERVED = 40
@@ -29,7 +29,7 @@ WEIGHTY = (FAULT, UNDOING, LEADER, MODE, RULE)
 BEGINS, DONE = "begins", "done"
 
 
-class Happening(NamedTuple):
+class RunEvent(NamedTuple):
     """Something that happened: when, what kind it is, its words, its row of the trace, and the hosts it is about."""
 
     at_ns: int
@@ -39,16 +39,16 @@ class Happening(NamedTuple):
     hosts: tuple[str, ...] = ()
 
 
-class Left(NamedTuple):
+class OnlyCounted(NamedTuple):
     """What is only counted: its words, and how often it was observed."""
 
     words: str
-    count: int
+    times: int
 
 
 def happenings_of(
     rows: Sequence[tuple[Any, ...]], clusters: Mapping[str, tuple[str, ...]]
-) -> tuple[list[Happening], list[Left]]:
+) -> tuple[list[RunEvent], list[OnlyCounted]]:
     """Return what happened in a run, from the rows of its trace, and what is only counted."""
     counts = Counter(row[3] for row in rows if row[0] == "observed")
     often = {what for what, count in counts.items() if count > MAX_OBSERVED}
@@ -63,8 +63,10 @@ def happenings_of(
             found += [one for one in _step(number, event) if (one.at_ns, one.words) not in seen]
         elif event.kind in _SINGLE and not (event.kind == "observed" and event.what in often):
             kind, hosts = _SINGLE[event.kind]
-            found.append(Happening(event.at_ns, kind, _words(event), number, hosts(event)))
-    return sorted(found, key=lambda one: one.row), [Left(what.replace("_", " "), counts[what]) for what in sorted(often)]
+            found.append(RunEvent(event.at_ns, kind, _words(event), number, hosts(event)))
+    return sorted(found, key=lambda one: one.row), [
+        OnlyCounted(what.replace("_", " "), counts[what]) for what in sorted(often)
+    ]
 
 
 _SINGLE: dict[str, tuple[str, Any]] = {
@@ -82,32 +84,32 @@ def _words(event: Any) -> str:
     return TEXTS[event.kind](event)
 
 
-def _step(number: int, event: Any) -> Iterable[Happening]:
+def _step(number: int, event: Any) -> Iterable[RunEvent]:
     """Return where a step begins, and how it ended unless it is done with what its beginning says."""
     if event.status == BEGINS and event.text != "note":
-        yield Happening(event.at_ns, STEP, event.text, number)
+        yield RunEvent(event.at_ns, STEP, event.text, number)
     elif event.status not in (BEGINS, DONE):
-        yield Happening(event.at_ns, STEP, f"step {event.number} {event.status}: {event.text}", number)
+        yield RunEvent(event.at_ns, STEP, f"step {event.number} {event.status}: {event.text}", number)
 
 
-def _faults(events: Iterable[tuple[int, FaultEvent]], clusters: Mapping[str, tuple[str, ...]]) -> Iterable[Happening]:
+def _faults(events: Iterable[tuple[int, FaultEvent]], clusters: Mapping[str, tuple[str, ...]]) -> Iterable[RunEvent]:
     """Return the faults; what hit several at one instant is one, and all nodes of a cluster have its name."""
     groups: dict[tuple[int, str], list[tuple[int, FaultEvent]]] = {}
     for number, event in events:
         groups.setdefault((event.at_ns, event.verb), []).append((number, event))
     for (at_ns, verb), group in groups.items():
         targets = list(dict.fromkeys(event.target for _, event in group))
-        hosts = tuple(name for target in targets for name in target.replace(" <> ", " > ").split(" > "))
+        hosts = tuple([name for target in targets for name in target.replace(" <> ", " > ").split(" > ")])
         for name, nodes in clusters.items():
             if len(nodes) > 1 and set(nodes) <= set(targets):
                 targets = [name, *(target for target in targets if target not in nodes)]
         joined = " and ".join(", ".join(targets).rsplit(", ", 1))
-        details = ", ".join(dict.fromkeys(event.detail for _, event in group if event.detail))
+        details = ", ".join(dict.fromkeys(detail_in_words(event.detail) for _, event in group if event.detail))
         words = f"{verb} {joined}{f': {details}' if details else ''}"
-        yield Happening(at_ns, UNDOING if NAMED[verb].undoes else FAULT, words, group[0][0], hosts)
+        yield RunEvent(at_ns, UNDOING if NAMED[verb].undoes else FAULT, words, group[0][0], hosts)
 
 
-def _clients(events: Iterable[tuple[int, Any]]) -> Iterable[Happening]:
+def _clients(events: Iterable[tuple[int, Any]]) -> Iterable[RunEvent]:
     """Return what clients were refused, or is in doubt, gathered until one is answered."""
     group: list[tuple[int, Any]] = []
     for number, event in events:
@@ -119,7 +121,7 @@ def _clients(events: Iterable[tuple[int, Any]]) -> Iterable[Happening]:
     yield from _gathered(group)
 
 
-def _gathered(group: Sequence[tuple[int, Any]]) -> Iterable[Happening]:
+def _gathered(group: Sequence[tuple[int, Any]]) -> Iterable[RunEvent]:
     if not group:
         return
     number, first = group[0]
@@ -130,4 +132,4 @@ def _gathered(group: Sequence[tuple[int, Any]]) -> Iterable[Happening]:
     if len(group) > 1:
         until = f"until {group[-1][1].at_ns / SECOND_NS:.3f} s"
         words += f", the first of {len(group)} of {len(names)} client{'s' if len(names) > 1 else ''} {until}"
-    yield Happening(first.at_ns, CLIENTS, words, number, names)
+    yield RunEvent(first.at_ns, CLIENTS, words, number, names)

@@ -1,7 +1,7 @@
 """Interest: which messages of a run are slowed down for.
 
-1. By default those that a fault, a promotion or a lost write touches: what was on its way when it happened, the first of
-   each kind after it, lost or not, and the request, the answer and the push of the first lost writes.
+1. By default those that a fault, a promotion or a lost write touches: what was on its way when it happened, the first
+   of each kind after it, lost or not, and the request, the answer and the push of the first lost writes.
 2. Messages inside a site pass too quickly to be of interest by themselves.
 """
 
@@ -16,7 +16,7 @@ from labkit.lab.records.ledger import Write
 from labkit.service.arguments import wrong
 from labkit.service.durations import SECOND_NS
 from labkit.views.player.carried_messages import Carried
-from labkit.views.player.happenings import FAULT, LEADER, MODE, RULE, UNDOING, Happening
+from labkit.views.player.happenings import FAULT, LEADER, MODE, RULE, UNDOING, RunEvent
 
 TOUCHING = (FAULT, UNDOING, LEADER, MODE, RULE)
 AFTER_NS = 3 * SECOND_NS
@@ -33,7 +33,7 @@ class Ground(NamedTuple):
 
 def of_interest(
     messages: Sequence[Carried],
-    happenings: Sequence[Happening],
+    happenings: Sequence[RunEvent],
     lost: Iterable[Write],
     ground: Ground,
     only: str | None = None,
@@ -55,7 +55,7 @@ def of_interest(
 def _between_clusters(ground: Ground) -> Callable[[Carried], bool]:
     def chosen(message: Carried) -> bool:
         ends = ground.clusters.get(message.source), ground.clusters.get(message.target)
-        return ends[0] != ends[1] and message.what not in API_KINDS
+        return ends[0] != ends[1] and (all(ends) or message.what not in API_KINDS)
 
     return chosen
 
@@ -88,7 +88,7 @@ def _beside(push: Carried, answer: Carried) -> bool:
     return push.source == answer.source and 0 <= answer.at_ns - push.sent_ns <= SECOND_NS
 
 
-def _touched(messages: Sequence[Carried], touching: Sequence[Happening], ground: Ground) -> set[int]:
+def _touched(messages: Sequence[Carried], touching: Sequence[RunEvent], ground: Ground) -> set[int]:
     """Return what was on its way when something happened, and the first of each kind after it, from site to site."""
     far = sorted(
         (message for message in messages if ground.sites.get(message.source) != ground.sites.get(message.target)),
@@ -110,8 +110,8 @@ def _touched(messages: Sequence[Carried], touching: Sequence[Happening], ground:
     return found
 
 
-def _names(one: Happening, message: Carried, ground: Ground) -> bool:
-    """Whether something that happened is about an end of a message: its host, cluster or site; about all without any."""
+def _names(one: RunEvent, message: Carried, ground: Ground) -> bool:
+    """Whether something that happened is about an end of a message, its cluster or its site; without any, about all."""
     ends = {message.source, message.target}
     names = {*ends, *(ground.sites.get(end, "") for end in ends), *(ground.clusters.get(end, "") for end in ends)}
     return not one.hosts or "all" in one.hosts or bool(names & set(one.hosts))

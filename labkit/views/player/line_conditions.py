@@ -1,6 +1,7 @@
 """Line conditions: what faults did to each line of a run, and from when to when, as the trace shows it.
 
-1. A line is that between two sites; where a fault is between two that have none, it is shown between these two.
+1. A line is that between two sites; where a fault is between two that have none, it is shown between these two.  A
+   fault inside a site has that site as both ends.
 2. Stretches without a fault are left out.  Of several faults at once each is said.
 """
 
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple
 from labkit.lab.causes.fault_history import MAKING, NO_CHANGE, UNDOING, FaultHistory
 from labkit.lab.fault_table import CUT, DUPLICATE, LOSE, SLOW
 from labkit.sim.topology import Pair, Topology
-from labkit.views.contents.map_contents import BOTH_WAYS, PERCENT_PPM
+from labkit.views.contents.map_contents import BOTH_WAYS
+from labkit.views.state_words import detail_in_words
 
 KINDS = (CUT, SLOW, LOSE, DUPLICATE)
 VERBS = {verb for kind in KINDS for verb in (*MAKING[kind], *UNDOING[kind])}
@@ -59,7 +61,9 @@ def _lines(topology: Topology, faults: Iterable[tuple[Any, ...]]) -> list[Pair]:
     joined = {frozenset(link) for link in links}
     for row in faults:
         ends = tuple(str(row[3]).replace(" <> ", " > ").split(" > "))
-        if len(ends) == 2 and ends[0] != ends[1] and frozenset(ends) not in joined:
+        if len(ends) == 1 and ends[0] in topology.sites and row[2] not in MAKING[CUT]:
+            ends = (ends[0], ends[0])
+        if len(ends) == 2 and frozenset(ends) not in joined:
             joined.add(frozenset(ends))
             links.append((min(ends), max(ends)))
     return links
@@ -69,7 +73,7 @@ def _condition(history: FaultHistory, rows: Sequence[tuple[Any, ...]], line: Pai
     """Say what a line is under just before a row, and what of it is cut."""
     there, back = line, (line[1], line[0])
     found = {kind: (history.on_line(kind, there, before), history.on_line(kind, back, before)) for kind in KINDS}
-    closed = tuple(number is not None for number in found[CUT])
+    closed = [number is not None for number in found[CUT]]
     cut = BOTH_WAYS if all(closed) else line[1] if closed[0] else line[0] if closed[1] else ""
     words = [] if not cut else ["cut"] if cut == BOTH_WAYS else [f"cut to {cut}"]
     for kind in KINDS[1:]:
@@ -82,8 +86,5 @@ def _condition(history: FaultHistory, rows: Sequence[tuple[Any, ...]], line: Pai
 
 
 def _said(kind: str, detail: str) -> str:
-    """Say what a fault does to a line: its detail, a number of millionths as a percentage."""
-    amount, _, unit = detail.partition(" ")
-    if unit == "ppm":
-        detail = f"{int(amount) / PERCENT_PPM:g} %"
-    return {SLOW: f"slow: {detail}", LOSE: f"loses {detail}", DUPLICATE: f"doubles {detail}"}[kind]
+    """Say what a fault does to a line."""
+    return {SLOW: "slow: ", LOSE: "loses ", DUPLICATE: "doubles "}[kind] + detail_in_words(detail)

@@ -23,23 +23,26 @@ from labkit.views.player.stage import stage_of
 
 STATIC = Path(__file__).parent.parent / "static" / "player"
 MODULES = ("run", "pace", "map", "answer", "player")
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
 KEYS = (
     "Keys, with the focus on the timeline or the map: left and right, one event; Page Up and Page Down, what happened; "
     "Home and End; space, play or pause; t, true pace; + and -, faster and slower; Enter, why. On the map, up and down "
     "choose a message."
 )
 BUTTONS = (
-    ("play", "Play", ""),
-    ("previous", "⏮", "back to what happened before"),
-    ("back", "◀", "one event back"),
-    ("forward", "▶", "one event on"),
-    ("next", "⏭", "on to what happens next"),
-    ("slower", "−", "slower"),
-    ("faster", "+", "faster"),
-    ("true", "True pace", ""),
-    ("ask", "Why?", ""),
+    ("play", "Play", "space"),
+    ("previous", "Earlier", "what happened before: Page Up"),
+    ("back", "Step back", "one event back: left"),
+    ("forward", "Step", "one event on: right"),
+    ("next", "Later", "what happens next: Page Down"),
+    ("slower", "Slower", "-"),
+    ("faster", "Faster", "+"),
+    ("true", "True pace", "t"),
+    ("ask", "Why?", "Enter"),
 )
+"""The buttons: identifier, words, and the key that does the same."""
 
 Axis = dict[str, float]
 """Where the timeline's time begins and ends, and how high its marks are: left, right, top, bottom."""
@@ -71,14 +74,15 @@ def page_of(
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title><style>{style()}</style></head><body><main>",
+            f'<title>{escape(title)}</title><style>{style()}</style></head><body class="still"><main>',
             f'<h1>{escape(title)}</h1><p class="faint">{escape(facts)}</p>',
-            '<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>',
-            _player(quiet._repr_html_()),
+            "<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>",
+            _player(_without_style(quiet._repr_html_())),
             more,
             _lost(recording),
             happened_table(recording),
-            f"</main><script>(() => {{\n{script()}\nwindow.player = startPlayer({said});\n}})();</script></body></html>",
+            f"</main><script>(() => {{\n{script()}\nwindow.player = startPlayer({said});\n}})();</script>",
+            "</body></html>",
         )
     )
 
@@ -86,19 +90,20 @@ def page_of(
 def _player(timeline: str) -> str:
     """Return the parts that the script fills, hidden until it runs, around the timeline."""
     buttons = "".join(
-        f'<button type="button" id="{name}"{f""" aria-label="{hint}" title="{hint}" """ if hint else ""}>{words}</button>'
-        for name, words, hint in BUTTONS
+        f'<button type="button" id="{name}" title="{hint}">{words}</button>' for name, words, hint in BUTTONS
     )
-    above = (
-        '<div id="map" class="labkit-picture" tabindex="0" role="group" aria-label="map with messages" '
-        'aria-describedby="said"></div><p id="legend" class="faint"></p>'
-        f'<p id="said"></p><p id="spoken" role="status" aria-live="polite"></p>'
-        f'<div id="controls" role="toolbar" aria-label="playing">{buttons}</div>'
-        '<p><span id="speed"></span></p><p>Answered: <span id="got"></span></p>'
+    stage = (
+        '<div class="live"><div id="map" class="labkit-picture" tabindex="0" role="group" '
+        'aria-label="map with messages" aria-describedby="said"></div><p id="legend" class="faint"></p></div>'
     )
     shown = timeline.replace('<div class="labkit-picture"', '<div id="time" class="labkit-picture"', 1)
-    below = f'<p id="keys" class="faint">{KEYS}</p><section id="answer" tabindex="-1" aria-label="why" hidden></section>'
-    return f'<section id="player" aria-label="player" hidden>{above}</section>{shown}{below}'
+    below = (
+        '<p id="said"></p><p id="spoken" role="status" aria-live="polite"></p>'
+        f'<div id="controls" role="toolbar" aria-label="playing">{buttons}</div>'
+        '<p><b id="speed"></b></p><p>Clients and operators: <span id="got"></span></p>'
+        f'<p id="keys" class="faint">{KEYS}</p><section id="answer" tabindex="-1" aria-label="why" hidden></section>'
+    )
+    return f'<div id="stage">{stage}<div>{shown}</div></div><div class="live">{below}</div>'
 
 
 def happened_table(recording: Recording) -> str:
@@ -106,7 +111,7 @@ def happened_table(recording: Recording) -> str:
     rows = "".join(
         f"<tr><td>{one.at_ns / SECOND_NS:.3f}<td>{one.kind}<td>{escape(one.words)}" for one in recording.happenings
     )
-    left = [f"{one.words} {one.count} times" for one in recording.left]
+    left = [f"{one.words} {one.times} times" for one in recording.left]
     shown = len(recording.messages)
     left += [f"{recording.total - shown:,} of {recording.total:,} messages"] if shown < recording.total else []
     note = f"<p>Left out: {escape('; '.join(left))}.</p>" if left else ""
@@ -139,7 +144,7 @@ def style() -> str:
     """Return the style of the page: the colours of its theme, and its own."""
     lines = (STATIC / "player.css").read_text(encoding="utf-8").splitlines()
     own = "\n".join(line.strip() for line in lines if not line.startswith("/*"))
-    return f"{colours.variables(':root')}\n{own}"
+    return f"{colours.readers(':root')}\n{colours.CLASSES}\n{own}"
 
 
 @cache
@@ -151,6 +156,12 @@ def script() -> str:
 def _packed(module: str) -> str:
     module = re.sub(r"^(?:import|export) \{[^}]*\}[^;]*;\n?", "", module, flags=re.MULTILINE)
     return "\n".join(line.strip() for line in module.splitlines() if line.strip() and not line.strip().startswith("//"))
+
+
+def _without_style(picture: str) -> str:
+    """Return a picture without what the page's own style says: its style, and the values beside its colours' names."""
+    bare = re.sub(r"<style>.*?</style>", "", picture, flags=re.DOTALL)
+    return re.sub(r' (?:fill|stroke)="#[0-9a-f]{6}"', "", bare)
 
 
 def parts_of(value: Any) -> Any:

@@ -47,7 +47,11 @@ class Player:
     def to_dict(self) -> dict[str, Any]:
         """Return what was recorded as plain values; instants in nanoseconds."""
         found: dict[str, Any] = parts_of(self.recording)
-        return {"title": self.title, "facts": self.facts, **found}
+        losses = [
+            {"at_ns": write.at_ns, "client": write.client, "path": write.path, "promoted_ns": promoted_ns}
+            for write, promoted_ns in self.recording.losses
+        ]
+        return {"title": self.title, "facts": self.facts, **found, "losses": losses}
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file that ends in ``.html``, or what was recorded to one that ends in ``.json``."""

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.lab.causes.explanation import Explanation
@@ -16,7 +16,7 @@ from labkit.lab.measures.state_spans import Span, spans_of
 from labkit.lab.records.ledger import EndedOperation, Write
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.views.player.carried_messages import Carried, messages_of, thinned, with_causes
-from labkit.views.player.happenings import WEIGHTY, Happening, Left, happenings_of
+from labkit.views.player.happenings import WEIGHTY, OnlyCounted, RunEvent, happenings_of
 from labkit.views.player.interest import Ground, of_interest
 from labkit.views.player.line_conditions import LineSpan, line_spans
 from labkit.views.player.pace import Stretch, pace
@@ -30,7 +30,7 @@ MAX_EXPLAINED = 1_000
 MAX_LOST_SHOWN = 200
 
 
-class Host(NamedTuple):
+class RecordedHost(NamedTuple):
     """A host that sends or gets messages: its name, what it is, its site, and of a node its cluster."""
 
     name: str
@@ -55,7 +55,7 @@ class Recording(NamedTuple):
     end_ns: int
     seed: int
     sites: tuple[str, ...]
-    hosts: tuple[Host, ...]
+    hosts: tuple[RecordedHost, ...]
     clusters: Mapping[str, tuple[str, ...]]
     links: tuple[tuple[str, str, str], ...]
     spans: tuple[Span, ...]
@@ -64,8 +64,8 @@ class Recording(NamedTuple):
     messages: tuple[Carried, ...]
     total: int
     interesting: tuple[int, ...]
-    happenings: tuple[Happening, ...]
-    left: tuple[Left, ...]
+    happenings: tuple[RunEvent, ...]
+    left: tuple[OnlyCounted, ...]
     explanations: Mapping[int, Explanation]
     losses: tuple[Loss, ...]
     loss_explanations: tuple[Explanation | None, ...]
@@ -82,16 +82,11 @@ def recording_of(queries: Queries, invariants: Invariants, only: str | None = No
     run = RecordedRun(parts.trace, parts.ledger, queries)
     clusters = {plan.name: plan.node_names for plan in queries.blueprint.clusters}
     bars, nodes = spans_of(parts.trace, clusters, parts.now)
-    every = messages_of(run)
+    every = with_causes(run, messages_of(run))
     hosts = _hosts(queries, every)
     happenings, left = happenings_of(run.rows, clusters)
     losses = _losses(run)
-    ground = Ground({host.name: host.site for host in hosts}, {host.name: host.cluster for host in hosts if host.cluster})
-    caused = with_causes(run, every)
-    interesting = of_interest(caused, happenings, [loss.write for loss in losses], ground, only)
-    by_row = {message.row: message for message in caused}
-    flights = [(by_row[row].sent_ns, by_row[row].at_ns) for row in interesting]
-    weighty = [one.at_ns for one in happenings if one.kind in WEIGHTY]
+    interesting = of_interest(every, happenings, [loss.write for loss in losses], _ground(hosts), only)
     operations = tuple(parts.ledger.operations)
     return Recording(
         end_ns=parts.now,
@@ -103,7 +98,7 @@ def recording_of(queries: Queries, invariants: Invariants, only: str | None = No
         spans=tuple(bars),
         nodes=tuple(nodes),
         lines=tuple(line_spans(run.rows, parts.network.topology, parts.now)),
-        messages=tuple(thinned(caused, interesting)),
+        messages=tuple(thinned(every, interesting)),
         total=len(every),
         interesting=tuple(interesting),
         happenings=tuple(happenings),
@@ -113,21 +108,33 @@ def recording_of(queries: Queries, invariants: Invariants, only: str | None = No
         loss_explanations=tuple([_explained(run, invariants, loss.write) for loss in losses[:MAX_LOST_SHOWN]]),
         operations=operations,
         before=_before(run, operations),
-        stretches=tuple(pace(parts.now, flights, weighty)),
+        stretches=tuple(_stretches(parts.now, every, interesting, happenings)),
     )
 
 
-def _hosts(queries: Queries, messages: list[Carried]) -> tuple[Host, ...]:
+def _ground(hosts: Iterable[RecordedHost]) -> Ground:
+    return Ground({host.name: host.site for host in hosts}, {host.name: host.cluster for host in hosts if host.cluster})
+
+
+def _stretches(
+    end_ns: int, messages: list[Carried], interesting: list[int], happenings: list[RunEvent]
+) -> list[Stretch]:
+    by_row = {message.row: message for message in messages}
+    flights = [(by_row[row].sent_ns, by_row[row].gone_ns) for row in interesting]
+    return pace(end_ns, flights, [one.at_ns for one in happenings if one.kind in WEIGHTY])
+
+
+def _hosts(queries: Queries, messages: list[Carried]) -> tuple[RecordedHost, ...]:
     """Return the hosts there are, in the order of the blueprint, and any other that sent or got something."""
     blueprint, network = queries.blueprint, queries.parts.network
-    known = [Host(node, NODE, plan.site, plan.name) for plan in blueprint.clusters for node in plan.node_names]
-    known += [Host(name, CLIENT, group.site) for group in blueprint.clients for name in group.names]
-    known += [Host(plan.name, BALANCER, plan.site) for plan in blueprint.balancers]
+    known = [RecordedHost(node, NODE, plan.site, plan.name) for plan in blueprint.clusters for node in plan.node_names]
+    known += [RecordedHost(name, CLIENT, group.site) for group in blueprint.clients for name in group.names]
+    known += [RecordedHost(plan.name, BALANCER, plan.site) for plan in blueprint.balancers]
     found = {host.name: host for host in known}
     operators = {plan.operator_host for plan in blueprint.clusters}
     for name in sorted({end for message in messages for end in (message.source, message.target)} - set(found)):
         kind = OPERATOR if name in operators else CLOUD if name == CLOUD_HOST else OTHER
-        found[name] = Host(name, kind, network.site_of(name))
+        found[name] = RecordedHost(name, kind, network.site_of(name))
     return tuple(found.values())
 
 
@@ -138,8 +145,9 @@ def _links(queries: Queries) -> tuple[tuple[str, str, str], ...]:
 
 
 def _losses(run: RecordedRun) -> tuple[Loss, ...]:
-    """Return the lost writes, the first acknowledged first, each with the promotion that lost it."""
-    promotions = {write: taken.at_ns for taken in run.ledger.promotions for write in run.ledger.lost(taken)}
+    """Return the lost writes, the first acknowledged first, each with the first promotion that lost it."""
+    taken_last_first = run.ledger.promotions[::-1]
+    promotions = {write: taken.at_ns for taken in taken_last_first for write in run.ledger.lost(taken)}
     return tuple([Loss(write, promotions[write]) for write in run.ledger.lost()])
 
 
@@ -152,9 +160,7 @@ def _before(run: RecordedRun, operations: tuple[EndedOperation, ...]) -> dict[st
     return counts
 
 
-def _explanations(
-    run: RecordedRun, invariants: Invariants, happenings: list[Happening]
-) -> dict[int, Explanation]:
+def _explanations(run: RecordedRun, invariants: Invariants, happenings: list[RunEvent]) -> dict[int, Explanation]:
     """Return what led to each of the happenings, by row: to the first thousand."""
     found = ((one.row, _explained(run, invariants, one.row)) for one in happenings[:MAX_EXPLAINED])
     return {row: explanation for row, explanation in found if explanation is not None}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from labkit.views.boxes import Box, Segment, box_of, is_free, width_of
 from labkit.views.layout.map_layout import place_boxes
 from labkit.views.picture import LARGE, SMALL
-from labkit.views.player.recording import BALANCER, CLIENT, NODE, Host, Recording
+from labkit.views.player.recording import BALANCER, CLIENT, NODE, RecordedHost, Recording
 
 MARGIN, ROW = 14, 18
 NODE_STEP, NODE_ROOM = 40, 46
@@ -23,7 +23,7 @@ SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
 LABEL_ROOM = 26
 
 
-class PlacedCluster(NamedTuple):
+class StageCluster(NamedTuple):
     """A cluster: the middle of the line of words that says what it is."""
 
     name: str
@@ -31,15 +31,15 @@ class PlacedCluster(NamedTuple):
     y: float
 
 
-class PlacedHost(NamedTuple):
+class StageHost(NamedTuple):
     """A host and its place."""
 
-    host: Host
+    host: RecordedHost
     x: float
     y: float
 
 
-class PlacedGroup(NamedTuple):
+class StageGroup(NamedTuple):
     """The words above hosts that are no nodes: who they are."""
 
     words: str
@@ -47,16 +47,16 @@ class PlacedGroup(NamedTuple):
     y: float
 
 
-class PlacedSite(NamedTuple):
+class StageSite(NamedTuple):
     """A site, its box, and what stands in it."""
 
     name: str
     box: Box
-    clusters: tuple[PlacedCluster, ...]
-    groups: tuple[PlacedGroup, ...]
+    clusters: tuple[StageCluster, ...]
+    groups: tuple[StageGroup, ...]
 
 
-class PlacedLine(NamedTuple):
+class StageLine(NamedTuple):
     """A line between two sites, as far as it is outside of them, and where the middle of its label is."""
 
     a: str
@@ -68,19 +68,18 @@ class PlacedLine(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Everything that stands still while a run is played."""
+    """Everything that stands still while a run is played, and what of the plane is shown."""
 
-    width: int
-    height: int
-    sites: tuple[PlacedSite, ...]
-    hosts: tuple[PlacedHost, ...]
-    lines: tuple[PlacedLine, ...]
+    view: Box
+    sites: tuple[StageSite, ...]
+    hosts: tuple[StageHost, ...]
+    lines: tuple[StageLine, ...]
 
 
 def stage_of(recording: Recording) -> Stage:
     """Place everything that stands still."""
     at = {name: [host for host in recording.hosts if host.site == name] for name in recording.sites}
-    boxes, width, height = place_boxes([_size_of(at[name]) for name in recording.sites])
+    boxes, _, _ = place_boxes([_size_of(at[name]) for name in recording.sites])
     sites, hosts = [], []
     for name, box in zip(recording.sites, boxes, strict=True):
         site, placed = _furnish(name, box, at[name])
@@ -93,12 +92,21 @@ def stage_of(recording: Recording) -> Stage:
         if span.a != span.b and frozenset((span.a, span.b)) not in joined:
             joined.add(frozenset((span.a, span.b)))
             links.append((span.a, span.b, ""))
-    return Stage(width, height, tuple(sites), tuple(hosts), tuple(_lines(links, known)))
+    lines = _lines(links, known)
+    labels = [box_of(line.words, SMALL, line.x, line.y) for line in lines]
+    return Stage(_view([*boxes, *labels]), tuple(sites), tuple(hosts), tuple(lines))
 
 
-def _rows(hosts: Sequence[Host]) -> list[tuple[str, list[Host]]]:
+def _view(boxes: Sequence[Box]) -> Box:
+    """Return what holds all boxes, with a margin."""
+    left, top = min(box.x for box in boxes), min(box.y for box in boxes)
+    right, bottom = max(box.right for box in boxes), max(box.bottom for box in boxes)
+    return Box(left, top, right - left, bottom - top).grown(MARGIN)
+
+
+def _rows(hosts: Sequence[RecordedHost]) -> list[tuple[str, list[RecordedHost]]]:
     """Return the rows of a site: its clusters' nodes by the cluster's name, then others by what they are."""
-    rows: dict[str, list[Host]] = {}
+    rows: dict[str, list[RecordedHost]] = {}
     for host in hosts:
         if host.kind == NODE:
             rows.setdefault(f"{NODE} {host.cluster}", []).append(host)
@@ -108,14 +116,14 @@ def _rows(hosts: Sequence[Host]) -> list[tuple[str, list[Host]]]:
     return list(rows.items())
 
 
-def _words_of(key: str, hosts: Sequence[Host]) -> str:
+def _words_of(key: str, hosts: Sequence[RecordedHost]) -> str:
     """Say who the hosts of a row are that are no nodes."""
     if key == CLIENT:
         return f"{len(hosts)} client{'s' if len(hosts) > 1 else ''}"
     return f"balancer {hosts[0].name}" if hosts[0].kind == BALANCER else hosts[0].name
 
 
-def _size_of(hosts: Sequence[Host]) -> tuple[float, float]:
+def _size_of(hosts: Sequence[RecordedHost]) -> tuple[float, float]:
     width, height = width_of("m" * 10, LARGE), LARGE + 2.0 * MARGIN
     for key, row in _rows(hosts):
         if key.startswith(NODE):
@@ -127,33 +135,31 @@ def _size_of(hosts: Sequence[Host]) -> tuple[float, float]:
     return width + 2 * MARGIN, height
 
 
-def _furnish(name: str, box: Box, hosts: Sequence[Host]) -> tuple[PlacedSite, list[PlacedHost]]:
+def _furnish(name: str, box: Box, hosts: Sequence[RecordedHost]) -> tuple[StageSite, list[StageHost]]:
     """Place what is in a site, row by row."""
     middle, y = box.centre[0], box.y + MARGIN + LARGE + 4
     clusters, groups, placed = [], [], []
     for key, row in _rows(hosts):
         if key.startswith(NODE):
-            clusters.append(PlacedCluster(row[0].cluster, middle, y + ROW - 6))
+            clusters.append(StageCluster(row[0].cluster, middle, y + ROW - 6))
             y += 2 * ROW
             placed += _spread(row, middle, y + NODE_ROOM / 2 - 8, NODE_STEP, len(row))
             y += NODE_ROOM
         else:
-            groups.append(PlacedGroup(_words_of(key, row), middle, y + ROW - 6))
+            groups.append(StageGroup(_words_of(key, row), middle, y + ROW - 6))
             y += ROW
             placed += _spread(row, middle, y + HOST_ROOM / 2 - 4, HOST_STEP, MAX_IN_A_ROW)
             y += HOST_ROOM
-    return PlacedSite(name, box, tuple(clusters), tuple(groups)), placed
+    return StageSite(name, box, tuple(clusters), tuple(groups)), placed
 
 
-def _spread(hosts: Sequence[Host], middle: float, y: float, step: float, most: int) -> list[PlacedHost]:
+def _spread(hosts: Sequence[RecordedHost], middle: float, y: float, step: float, most: int) -> list[StageHost]:
     """Place hosts side by side; of more than there is room for, several at one place."""
     count = min(len(hosts), most)
-    return [
-        PlacedHost(host, middle + (number % count - (count - 1) / 2) * step, y) for number, host in enumerate(hosts)
-    ]
+    return [StageHost(host, middle + (number % count - (count - 1) / 2) * step, y) for number, host in enumerate(hosts)]
 
 
-def _lines(links: Sequence[tuple[str, str, str]], boxes: dict[str, Box]) -> list[PlacedLine]:
+def _lines(links: Sequence[tuple[str, str, str]], boxes: dict[str, Box]) -> list[StageLine]:
     """Place the lines, and their labels where they are free of sites and of one another if possible."""
     taken = list(boxes.values())
     found = []
@@ -162,5 +168,5 @@ def _lines(links: Sequence[tuple[str, str, str]], boxes: dict[str, Box]) -> list
         places = [box_of(words, SMALL, *segment.beside(LABEL_ROOM).at(share)) for share in SHARES]
         box = next((place for place in places if is_free(place, taken)), places[0])
         taken.append(box)
-        found.append(PlacedLine(a, b, words, segment, *box.centre))
+        found.append(StageLine(a, b, words, segment, *box.centre))
     return found

@@ -48,13 +48,13 @@ function legendOf(data) {
 function drawStill(svg, data) {
   const { sites, clusters, groups, lines } = data.stage;
   const lineOf = new Map();
-  const wayOf = draw("g", svg);
+  const ways = draw("g", svg);
   sites.forEach(([name, x, y, width, height]) => {
     draw("rect", svg, { x, y, width, height, rx: 10, class: "site" });
     draw("text", svg, { x: x + width / 2, y: y + 24, class: "name" }, name);
   });
   lines.forEach(([a, b, words, x1, y1, x2, y2, x, y]) => {
-    const line = draw("path", wayOf, { d: `M${x1} ${y1}L${x2} ${y2}`, class: "way" });
+    const line = draw("path", ways, { d: `M${x1} ${y1}L${x2} ${y2}`, class: "way" });
     lineOf.set(`${a} ${b}`, { line, usual: words, words: draw("text", svg, { x, y: y + 4, class: "words faint" }, words) });
   });
   groups.forEach(([words, x, y]) => draw("text", svg, { x, y, class: "words faint" }, words));
@@ -77,9 +77,9 @@ function drawStill(svg, data) {
 // A map that shows any instant; `show` returns what is on its way then.
 function makeMap(room, run) {
   const { data } = run;
-  const { width, height } = data.stage;
-  const svg = draw("svg", room, { viewBox: `0 0 ${width} ${height}`, class: "labkit map", role: "presentation" });
-  room.style.setProperty("--least", `${width}px`);
+  const [, , width] = data.stage.view;
+  const svg = draw("svg", room, { viewBox: data.stage.view.join(" "), class: "labkit map", role: "presentation" });
+  room.style.setProperty("--least", `${Math.ceil((width * 12) / 13)}px`);
   room.style.setProperty("--widest", `${Math.round(width * 1.4)}px`);
   const still = drawStill(svg, data);
   const air = draw("g", svg);

@@ -154,7 +154,7 @@ function startPlayer(data) {
   table(rows, (happening) => { show(run.happened[happening]); ask({ happening }); });
   table([...document.querySelectorAll("#lost tbody tr")], (loss) => { show(data.losses[loss][0]); ask({ loss }); });
   find("legend").textContent = legendOf(data).join("   ");
-  find("player").hidden = false;
+  document.body.classList.remove("still");
   show(0, false);
   return { figures, show, at: () => at, drawn: () => drawn, playing: () => playing, run };
 }

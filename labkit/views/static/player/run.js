@@ -1,9 +1,10 @@
 // What a recorded run was at any instant: read from short lists of numbers, and said in words.  It draws nothing.
 //
 // 1. Instants are microseconds since the lab was built.  The same data and instant give the same answer.
-// 2. A message is on its way from its sending until before its end.  One that is lost has its place until it was lost.
+// 2. A message is on its way from its sending until before its end, or until a fault took it.
 
 const LOST_SHOWN = 50000;
+const RECENT = 500000;
 const OUTCOMES = ["answered", "refused", "in doubt"];
 
 // The sums of a list of differences.
@@ -31,6 +32,7 @@ function readRun(data) {
   const { took, kind, cause } = data.messages;
   const end = summed(data.messages.at);
   const sent = end.map((at, place) => at - took[place]);
+  const gone = goneOf(data, end);
   const bySending = Uint32Array.from(sent.keys()).sort((one, other) => sent[one] - sent[other] || one - other);
   const interesting = new Uint8Array(end.length);
   summed(data.interesting).forEach((place) => { interesting[place] = 1; });
@@ -38,6 +40,7 @@ function readRun(data) {
     data,
     end,
     sent,
+    gone,
     kind,
     cause,
     row: summed(data.messages.row),
@@ -45,11 +48,19 @@ function readRun(data) {
     sendings: Float64Array.from(bySending, (place) => sent[place]),
     longest: took.reduce((most, one) => Math.max(most, one), 0),
     interesting,
+    lost: data.messages.kind.flatMap((one, place) => (data.kinds[one][3] ? [place] : [])),
     happened: data.happenings.map(([at]) => at),
     operations: summed(data.operations.at),
     counted: countsOf(data.operations.how),
-    stops: stopsOf(data, sent, end, interesting),
+    stops: stopsOf(data, sent, gone, interesting),
   };
+}
+
+// When each message was gone: where it ended, or earlier where a fault took it.
+function goneOf(data, end) {
+  const gone = Float64Array.from(end);
+  data.gone.forEach(([place, at]) => { gone[place] = at; });
+  return gone;
 }
 
 // How many operations had ended in each way after none, one, two … of them.
@@ -62,10 +73,10 @@ function countsOf(how) {
 }
 
 // The instants that are stepped through: what happened, and where messages of interest begin and end.
-function stopsOf(data, sent, end, interesting) {
+function stopsOf(data, sent, gone, interesting) {
   const stops = new Set([0, data.end]);
   data.happenings.forEach(([at]) => stops.add(at));
-  interesting.forEach((is, place) => { if (is) stops.add(sent[place]).add(end[place]); });
+  interesting.forEach((is, place) => { if (is) stops.add(sent[place]).add(gone[place]); });
   return Float64Array.from(stops).sort();
 }
 
@@ -85,26 +96,20 @@ function onTheWay(run, at) {
   const first = upTo(run.sendings, at - run.longest - 1);
   for (let place = first; place < run.sendings.length && run.sendings[place] <= at; place += 1) {
     const message = run.bySending[place];
-    if (run.end[message] > at) found.push(message);
+    if (run.gone[message] > at) found.push(message);
   }
   return found;
 }
 
 // The messages that were lost a moment ago, at an instant.
 function justLost(run, at) {
-  const found = [];
-  for (let place = upTo(run.end, at) - 1; place >= 0 && run.end[place] > at - LOST_SHOWN; place -= 1) {
-    if (run.data.kinds[run.kind[place]][3]) found.push(place);
-  }
-  return found.reverse();
+  return run.lost.filter((message) => run.gone[message] <= at && run.gone[message] > at - LOST_SHOWN);
 }
 
-// How much of its way a message has gone; of one that is lost, by how long that way takes usually.
+// How much of its way a message has gone.
 function shareOf(run, message, at) {
-  const usual = run.data.kinds[run.kind[message]][4];
-  const until = usual ? run.sent[message] + usual : run.end[message];
-  if (until <= run.sent[message]) return 0;
-  return Math.min(usual ? 0.95 : 1, (Math.min(at, run.end[message]) - run.sent[message]) / (until - run.sent[message]));
+  const length = run.end[message] - run.sent[message];
+  return length > 0 ? Math.max(0, Math.min(at, run.gone[message]) - run.sent[message]) / length : 0;
 }
 
 // What was so at an instant: clusters, nodes, lines, operations, losses, and what happened last.
@@ -147,7 +152,8 @@ function countedIn(run, messages) {
 function sentenceAt(run, at) {
   const state = stateAt(run, at);
   const last = run.data.happenings[state.happening];
-  const parts = [inSeconds(at), last ? last[2] : "nothing has happened yet"];
+  const when = last && at - last[0] > RECENT ? `last, at ${inSeconds(last[0])}: ` : "";
+  const parts = [inSeconds(at), last ? when + last[2] : "nothing has happened yet"];
   state.clusters.forEach(({ name, words }) => parts.push(`${name}: ${words}`));
   state.lines.forEach(({ a, b, words }) => parts.push(a === b ? `inside ${a}: ${words}` : `${a} to ${b}: ${words}`));
   parts.push(`on the way: ${countedIn(run, onTheWay(run, at)) || "nothing"}`);
@@ -179,7 +185,7 @@ function messageWords(run, message) {
   const hosts = run.data.hosts;
   const ended = lost ? "lost" : "arrived";
   const between = `${run.data.whats[what].replaceAll("_", " ")} from ${hosts[source][0]} to ${hosts[target][0]}`;
-  return `${between}, sent at ${inSeconds(run.sent[message])}, ${ended} at ${inSeconds(run.end[message])}`;
+  return `${between}, sent at ${inSeconds(run.sent[message])}, ${ended} at ${inSeconds(run.gone[message])}`;
 }
 
 // The message whose arrival made the sender send another; -1 for none.

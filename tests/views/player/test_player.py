@@ -1,0 +1,237 @@
+"""The player in a browser: it plays, steps by keys, answers what is asked, and requests nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.places import scenarios
+from labkit.service.durations import SECOND_NS
+from labkit.views.player.player import Player
+from tests.browser import BROWSER, Browser, in_a_browser
+
+KB = 1_024
+MAX_FRAME_MS = 4.0
+TEXT = "document.getElementById('%s').textContent"
+
+
+@pytest.fixture(scope="module")
+def failover() -> Lab:
+    """The scenario that the demo plays, at its end."""
+    return Lab.load(scenarios() / "first" / "failover.lab.yaml").run()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of this file."""
+    assert BROWSER is not None
+    with Browser(BROWSER) as opened:
+        yield opened
+
+
+def opened(browser: Browser, player: Player, folder: Path) -> str:
+    """Open a player's page from disk, and return its address."""
+    path = folder / "run.html"
+    player.save(path)
+    browser.open(path.as_uri())
+    return path.as_uri()
+
+
+def focus(browser: Browser, name: str) -> None:
+    browser.evaluate(f"document.getElementById('{name}').focus()")
+
+
+def at(browser: Browser) -> float:
+    """The instant that is shown, in seconds."""
+    return float(browser.evaluate("player.at()")) / 1e6
+
+
+def test_the_page_of_a_failover_is_small_and_names_no_address(failover: Lab) -> None:
+    page = failover.play().html
+
+    assert len(page.encode()) <= 400 * KB
+    assert len(gzip.compress(page.encode())) <= 80 * KB
+    assert re.findall(r"(?:src|href|url)\s*[=(]", page) == []
+    assert "default-src 'none'" in page
+
+
+@pytest.mark.parametrize(("every_ms", "whole", "packed"), [(200, 80, 20), (50, 200, 40)])
+def test_a_minute_of_writes_is_small(every_ms: int, whole: int, packed: int) -> None:
+    work = WorkloadPlan(operation="put-secret", every_ns=every_ms * 1_000_000, keys=40, from_ns=SECOND_NS)
+    shop = ClientPlan(name="shop", site="lisbon", use=("paris", "tokyo"), count=1, workload=(work,))
+    lab = Lab(pair().with_clients(shop))
+    lab.replicate("paris", "tokyo")
+    page = lab.run(until="60s").play().html.encode()
+
+    assert len(page) <= whole * KB
+    assert len(gzip.compress(page)) <= packed * KB
+
+
+def test_it_is_saved_as_a_page_or_as_data(drilled_lab: Lab, tmp_path: Path) -> None:
+    player = drilled_lab.play()
+    player.save(tmp_path / "run.json")
+    said = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+
+    assert said["title"] == "A run of a lab"
+    assert len(said["messages"]) == player.recording.total
+    assert [one["words"] for one in said["happenings"]] == [one.words for one in player.recording.happenings]
+    assert len(said["losses"]) == len(drilled_lab.ledger.lost())
+    for path in ("run.txt", "run", 3):
+        with pytest.raises(ValueError, match=r"path: expected the name of a file that ends in \.html or \.json"):
+            player.save(path)  # type: ignore[arg-type]  # what is refused
+
+
+def test_a_notebook_shows_a_sandboxed_frame_and_beside_it_what_needs_no_script(drilled_lab: Lab) -> None:
+    player = drilled_lab.play()
+    shown = player._repr_html_()
+    frame, _, beside = shown.partition("</iframe>")
+
+    assert frame.startswith("<iframe sandbox='allow-scripts'")
+    assert frame.count("'") == frame[: frame.index("srcdoc='")].count("'") + 2, "the page does not end its attribute"
+    assert beside.count("<svg") == 1
+    assert all(f"<td>{one.at_ns / 1e9:.3f}" in beside for one in player.recording.happenings)
+    assert "<script" not in beside
+    assert "File, Trust Notebook" in beside
+
+
+def test_what_a_run_names_cannot_end_the_script() -> None:
+    lab = Lab.pair(seed=7)
+    lab.watch("</script><img src=x onerror=alert(1)>", lambda lab: "<b>broken</b>")
+    lab.run("100ms")
+    page = lab.play().html
+
+    assert page.count("</script>") == 1
+    assert "<img" not in page
+    assert "<b>broken" not in page
+
+
+@in_a_browser
+def test_it_is_stepped_by_keys_and_requests_nothing(failover: Lab, browser: Browser, tmp_path: Path) -> None:
+    browser.look(1280, 900)
+    address = opened(browser, failover.play(), tmp_path)
+    focus(browser, "time")
+    seen = []
+    for _ in range(60):
+        browser.press("PageDown")
+        seen.append(round(at(browser), 6))
+    happened = sorted({one.at_ns // 1_000 / 1e6 for one in failover.play().recording.happenings} - {0.0})
+    assert seen[: len(happened)] == happened
+    browser.press("Home")
+    assert at(browser) == 0
+    browser.press("End")
+    assert at(browser) == 60
+    browser.press("PageUp")
+    assert round(at(browser), 6) == happened[-1]
+    browser.evaluate("player.show(20006000)")
+    browser.press("ArrowRight")
+    stepped = at(browser)
+    browser.press("ArrowLeft")
+    assert at(browser) < 20.006 < stepped < 20.05
+    assert browser.requested() == [address]
+    assert browser.complaints() == []
+
+
+@in_a_browser
+def test_it_plays_to_the_end_slowly_where_it_matters(failover: Lab, browser: Browser, tmp_path: Path) -> None:
+    browser.look(1280, 900)
+    opened(browser, failover.play(), tmp_path)
+    focus(browser, "time")
+    browser.evaluate("player.show(20040000)")
+    browser.press("t")
+    assert "true pace" in browser.evaluate(TEXT % "speed")
+    browser.press("t")
+    slow = re.fullmatch(r"1 s of the lab takes (\d+) s", browser.evaluate(TEXT % "speed"))
+    assert slow
+    assert int(slow[1]) >= 8, "35 ms of a lost push take 300 ms"
+    browser.press(" ")
+    browser.wait_for("player.at() > 20046000")
+    assert browser.evaluate("player.playing()")
+    assert browser.evaluate("player.drawn().length") > 0
+    assert "20.040" in browser.evaluate(TEXT % "spoken"), "nothing is spoken while it plays"
+    browser.press(" ")
+    assert not browser.evaluate("player.playing()")
+    assert browser.evaluate(TEXT % "spoken") == browser.evaluate(TEXT % "said")
+    browser.press("+", 3)
+    browser.press(" ")
+    browser.wait_for("!player.playing()", 60_000)
+    assert at(browser) == 60
+    assert browser.evaluate("player.figures.spent / player.figures.frames") <= MAX_FRAME_MS
+
+
+@in_a_browser
+def test_what_is_asked_is_answered_and_each_step_moves_the_cursor(
+    failover: Lab, browser: Browser, tmp_path: Path
+) -> None:
+    browser.look(1280, 900)
+    opened(browser, failover.play(), tmp_path)
+    browser.evaluate("document.querySelector('#lost tbody tr').focus()")
+    browser.press("ArrowDown")
+    browser.press("Enter")
+    lost = failover.ledger.lost()[1]
+    why = failover.why(lost)
+    said = browser.evaluate("document.getElementById('answer').innerText")
+    assert said.startswith(f"the write of {lost.client} to {lost.path} is lost")
+    for step in why.steps:
+        assert step.sentence in said
+    assert f"root: {why.said}" in said
+    browser.press("Tab")
+    for step in why.steps[1:]:
+        browser.press("ArrowDown")
+        assert at(browser) == step.at_ns // 1_000 / 1e6
+    focus(browser, "time")
+    browser.evaluate("player.show(20050000)")
+    browser.press("Enter")
+    assert browser.evaluate("document.querySelector('#answer h2').textContent") == "crash paris"
+    focus(browser, "map")
+    browser.evaluate("player.show(20040000)")
+    browser.press("ArrowDown")
+    message = browser.evaluate(TEXT % "said")
+    assert re.match(r"\w+ from [\w-]+ to [\w-]+, sent at 20\.0\d+ s|\w+ from", message)
+    browser.press("Enter")
+    assert browser.evaluate("document.querySelector('#answer h2').textContent") == message
+    assert "of the trace" in browser.evaluate("document.querySelector('#answer p').textContent")
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [320, 640, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_is_cut_off_at_any_width(
+    failover: Lab, browser: Browser, tmp_path: Path, width: int, dark: bool
+) -> None:
+    browser.look(width, 900, dark=dark)
+    opened(browser, failover.play(), tmp_path)
+    browser.evaluate("player.show(20050000)")
+    smallest = browser.evaluate(
+        "Math.min(...[...document.querySelectorAll('svg text')].map((e) => "
+        "parseFloat(getComputedStyle(e).fontSize) * e.ownerSVGElement.getBoundingClientRect().width"
+        " / e.ownerSVGElement.viewBox.baseVal.width))"
+    )
+    background = "getComputedStyle(document.body).backgroundColor"
+
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    assert smallest >= 11.99
+    assert (browser.evaluate(background) == "rgb(17, 17, 17)") == dark
+
+
+@in_a_browser
+def test_where_motion_is_reduced_it_goes_from_event_to_event(
+    drilled_lab: Lab, browser: Browser, tmp_path: Path
+) -> None:
+    browser.look(1280, 900)
+    reduced = {"name": "prefers-reduced-motion", "value": "reduce"}
+    browser.call("Emulation.setEmulatedMedia", features=[reduced])
+    opened(browser, drilled_lab.play(), tmp_path)
+    focus(browser, "time")
+    browser.press(" ")
+    browser.wait_for("player.at() > 0")
+    stops: Any = browser.evaluate("[player.at(), [...player.run.stops].includes(player.at())]")
+
+    assert stops[1], stops

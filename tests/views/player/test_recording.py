@@ -1,0 +1,153 @@
+"""What a player says of a run was so: looked at in random labs while they run, and asked of its script after."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.operations.runbook_effects import RunbookError
+from labkit.lab.time_passage import Silence
+from labkit.views.contents import map_contents
+from labkit.views.player.data import data_of
+from labkit.views.player.recording import MAX_EXPLAINED, recording_of
+from labkit.views.player.stage import stage_of
+from tests.lab.test_losses_recounted import MORE_VERBS, act, plain
+from tests.views.player.scripts import NODE, asked
+
+EVERYDAY, MORE = 4, 50
+SAYS = """(() => {
+  const run = readRun(data.data);
+  return data.instants.map((at) => ({
+    state: stateAt(run, at),
+    flying: onTheWay(run, at).map((message) => [run.sent[message], ...data.data.kinds[run.kind[message]].slice(0, 3)]),
+  }));
+})()"""
+
+
+class Seen:
+    """What was so in a lab at an instant."""
+
+    def __init__(self, lab: Any) -> None:
+        parts, queries = lab.parts, lab.queries
+        self.at = lab.now // 1_000
+        self.nodes = {node: map_contents._state_of(queries, node) for node in parts.nodes}
+        self.modes = {name: (queries.mode_of(name), queries.state_of(name)) for name in lab.clusters}
+        self.cuts = {
+            (link.between, way)
+            for link in parts.network.topology.links
+            for way in (link.between, link.between[::-1])
+            if parts.network.impairment(*way).closed
+        }
+        self.flying = sorted(
+            (message.sent_ns // 1_000, message.source, message.target, message.what)
+            for _, (verb, _, message) in parts.clock.pending()
+            if verb == "deliver" and not is_hit(parts.network, message)
+        )
+        ended = list(lab.ledger.operations)
+        self.counts = [sum(one.outcome == how for one in ended) for how in ("answered", "refused", "unknown")]
+
+
+def is_hit(network: Any, message: Any) -> bool:
+    """Whether a fault took a message that is on its way."""
+    return bool(message.epoch < network._stream(message.source, message.target).epoch)
+
+
+def drilled(seed: int) -> tuple[Any, list[Seen]]:
+    """A random lab, and what was so in it at some instants."""
+    rng = random.Random(seed)
+    lab: Any = Lab(plain(rng), seed=seed)
+    seen = []
+    with suppress(RunbookError):
+        lab.replicate("paris", "tokyo")
+    for _ in range(8):
+        with suppress(RunbookError, Silence, ValueError):
+            act(lab, rng, MORE_VERBS)
+        lab.run(f"{rng.randrange(1, 700)}ms")
+        seen.append(Seen(lab))
+        lab.run(0.001)
+    return lab.run("3s"), seen
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [range(EVERYDAY), *(pytest.param(range(n, n + 8), marks=pytest.mark.slow) for n in range(EVERYDAY, MORE, 8))],
+)
+def test_what_is_said_of_any_instant_was_so(seeds: range, tmp_path: Path) -> None:
+    for seed in seeds:
+        lab, seen = drilled(seed)
+        recording = recording_of(lab.queries, lab.invariants)
+        data = data_of(recording, stage_of(recording), "a run")
+        told = asked(tmp_path, {"data": data, "instants": [one.at for one in seen]}, SAYS)
+        for was, says in zip(seen, told or (), strict=NODE is not None):
+            compare(f"seed {seed}, {was.at / 1e6} s", was, says, data, recording)
+            assert says["state"]["lost"] == lost_by(lab.ledger, was.at), f"seed {seed}, {was.at / 1e6} s"
+
+
+def compare(where: str, was: Seen, says: Any, data: Any, recording: Any) -> None:
+    """What the script says of an instant is what was so."""
+    state, hosts = says["state"], [host[0] for host in data["hosts"]]
+    assert {node: is_ for cluster in state["clusters"] for node, is_ in cluster["nodes"]} == was.nodes, where
+    for cluster in state["clusters"]:
+        mode, _ = was.modes[cluster["name"]]
+        served = "active" in dict(cluster["nodes"]).values()
+        assert cluster["what"] == mode if served else cluster["what"] in ("down", "sealed", "disabled"), where
+    cuts = set()
+    for line in state["lines"]:
+        ends = (line["a"], line["b"])
+        if line["cut"]:
+            cuts |= {(ends, way) for way in (ends, ends[::-1]) if line["cut"] in ("both ways", way[1])}
+    assert cuts == was.cuts, where
+    ended = {(one.sent_ns // 1_000, one.source, one.target, one.what) for one in recording.messages}
+    flying = sorted((sent, hosts[a], hosts[b], data["whats"][what]) for sent, a, b, what in says["flying"])
+    assert flying == [one for one in was.flying if one in ended], where
+    assert state["counts"] == was.counts, where
+
+
+def lost_by(ledger: Any, at: int) -> int:
+    """How many of the writes that are lost in the end had been acknowledged, and lost by a promotion, by an instant."""
+    return sum(
+        write.at_ns // 1_000 <= at
+        and any(taken.at_ns // 1_000 <= at and write in ledger.lost(taken) for taken in ledger.promotions)
+        for write in ledger.lost()
+    )
+
+
+def test_everything_has_its_row_and_its_cause(drilled_lab: Lab) -> None:
+    recording = recording_of(drilled_lab.queries, drilled_lab.invariants)
+    rows = [row for chunk in drilled_lab.trace.state()[1] for row in chunk]
+
+    assert len(recording.messages) == recording.total == sum(row[0] == "message" for row in rows)
+    for message in recording.messages:
+        times = (message.sent_ns, message.at_ns)
+        assert rows[message.row][:6] == ("message", *times, message.source, message.target, message.what)
+        if message.cause >= 0:
+            cause = rows[message.cause]
+            assert (cause[0], cause[4], cause[7]) == ("message", message.source, "delivered")
+            assert cause[2] <= message.sent_ns
+    assert len(recording.happenings) <= MAX_EXPLAINED
+    assert {one.row for one in recording.happenings} == set(recording.explanations)
+    for row, explanation in recording.explanations.items():
+        assert explanation == drilled_lab.why(row)
+    assert [loss.write for loss in recording.losses] == drilled_lab.ledger.lost()
+    assert recording.losses
+    assert all(explanation is not None for explanation in recording.loss_explanations)
+
+
+def test_recording_changes_nothing_and_is_the_same_twice(drilled_lab: Lab) -> None:
+    before = drilled_lab.trace.digest()
+    first = recording_of(drilled_lab.queries, drilled_lab.invariants)
+
+    assert recording_of(drilled_lab.queries, drilled_lab.invariants) == first
+    assert drilled_lab.trace.digest() == before
+
+
+def test_a_lab_without_a_trace_cannot_be_played() -> None:
+    lab = Lab(Lab.pair().blueprint, trace=False)
+
+    with pytest.raises(ValueError, match="play: expected a lab that keeps a trace"):
+        lab.play()

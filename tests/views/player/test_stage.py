@@ -1,0 +1,68 @@
+"""Stage: each host has a place of its own inside its site, and no two sites overlap, in labs of any shape."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from labkit import Lab
+from labkit.views.boxes import is_free, width_of
+from labkit.views.picture import SMALL
+from labkit.views.player.recording import CLIENT, RecordedHost, Recording, recording_of
+from labkit.views.player.stage import MAX_IN_A_ROW, Stage, stage_of
+
+
+def some(seed: int) -> Recording:
+    """A recording with random sites, clusters and clients, and a line between any two."""
+    rng = random.Random(seed)
+    sites = tuple([f"site-{number}" for number in range(rng.randrange(1, 12))])
+    hosts: list[RecordedHost] = []
+    for site in sites:
+        for cluster in range(rng.randrange(3)):
+            hosts += [
+                RecordedHost(f"{site}-{cluster}-{n}", "node", site, f"{site}-{cluster}")
+                for n in range(rng.randrange(1, 6))
+            ]
+        hosts += [RecordedHost(f"{site}-c{n}", CLIENT, site) for n in range(rng.choice((0, 0, 1, 3, 20)))]
+        hosts += [RecordedHost(f"{site}-operator", "operator", site)] if rng.random() < 0.5 else []
+    links = tuple([(a, b, "80 ms") for a in sites for b in sites if a < b and rng.random() < 0.7])
+    lab = Lab.pair(seed=7)
+    return recording_of(lab.queries, lab.invariants)._replace(sites=sites, hosts=tuple(hosts), links=links)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_everything_has_its_place(seed: int) -> None:
+    recording = some(seed)
+    stage = stage_of(recording)
+    boxes = {site.name: site.box for site in stage.sites}
+
+    for number, box in enumerate(boxes.values()):
+        assert is_free(box, list(boxes.values())[:number])
+        assert stage.view.holds(box.x, box.y)
+        assert stage.view.holds(box.right, box.bottom)
+    assert [one.host for one in stage.hosts] != [] or not recording.hosts
+    assert {one.host for one in stage.hosts} == set(recording.hosts)
+    for one in stage.hosts:
+        assert boxes[one.host.site].holds(one.x - 12, one.y - 12)
+        assert boxes[one.host.site].holds(one.x + 12, one.y + 12)
+    distinct = [one for one in stage.hosts if one.host.kind != CLIENT]
+    assert len({(one.x, one.y) for one in distinct}) == len(distinct)
+    assert labels_fit(stage)
+
+
+def labels_fit(stage: Stage) -> bool:
+    return all(
+        site.box.x <= one.x - width_of(one.words, SMALL) / 2
+        and one.x + width_of(one.words, SMALL) / 2 <= site.box.right
+        for site in stage.sites
+        for one in site.groups
+    )
+
+
+def test_many_clients_share_the_places_there_are() -> None:
+    recording = some(3)
+    crowd = tuple([RecordedHost(f"c{number}", CLIENT, recording.sites[0]) for number in range(50)])
+    stage = stage_of(recording._replace(hosts=crowd))
+
+    assert len({(one.x, one.y) for one in stage.hosts}) == MAX_IN_A_ROW
