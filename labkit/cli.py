@@ -103,6 +103,8 @@ def parser() -> argparse.ArgumentParser:
 def _add_run_arguments(command: argparse.ArgumentParser) -> None:
     about_only = "of a matrix only this one, such as latency=80ms-nodes=3"
     command.add_argument("--only", metavar="COMBINATION", help=about_only)
+    about_report = "write one run, moving, with its verdict and what led to it: a page (.html) or data (.json)"
+    command.add_argument("--report", metavar="OUT", help=about_report)
     for names, about in RUN_SWITCHES.items():
         command.add_argument(*names.split(), action="store_true", help=about)
 

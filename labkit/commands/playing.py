@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from labkit.commands.exit_codes import AS_EXPECTED, STOPPED, report_bug
+from labkit.commands.exit_codes import AS_EXPECTED, STOPPED, report_bug, worst
+from labkit.commands.run_report import write_report
 from labkit.commands.scenario_files import with_names
 from labkit.commands.terminal import columns, prose_columns, say
 from labkit.commands.why import causes
@@ -34,8 +35,10 @@ class Interruption:
     pressed = False
 
 
-def play_one(path: str, scenario: Scenario, seed: int, *, quiet: bool, why: bool = False) -> int:
-    """Run a scenario with one seed and print what became of it; return its exit code."""
+def play_one(
+    path: str, scenario: Scenario, seed: int, *, quiet: bool, why: bool = False, report: str | None = None
+) -> int:
+    """Run a scenario with one seed and print what became of it; return its exit code, or that of its report."""
     from textwrap import fill
 
     from labkit.front.lab import lab_of
@@ -61,7 +64,8 @@ def play_one(path: str, scenario: Scenario, seed: int, *, quiet: bool, why: bool
         show(with_names(f"{path}: {verdict.report(scenario, lab.trace)}", path))
     if why:
         show(*[f"\n{paragraph}" for paragraph in causes(lab, verdict)])
-    return STOPPED if stopped else verdict.exit_code
+    code = STOPPED if stopped else verdict.exit_code
+    return code if report is None else worst([code, write_report(report, lab, verdict)])
 
 
 def show(*texts: object) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from labkit.commands.exit_codes import MEANINGS, STOPPED, refuse, report_bug, worst
 from labkit.commands.playing import play_one
 from labkit.commands.run_many import UnknownCombination, chosen, play_many
+from labkit.commands.run_report import CannotReport, judge_target
 from labkit.commands.scenario_files import scenario_files, with_names
 from labkit.commands.terminal import say
 
@@ -17,6 +18,11 @@ def run(given: argparse.Namespace) -> int:
     """Run each file; return the worst of their exit codes."""
     files = scenario_files(given.files)
     codes = [refuse(text) for text in files.refused]
+    if given.report is not None and files.paths:
+        try:
+            judge_target(given.report, len(files.paths))
+        except CannotReport as error:
+            return refuse(str(error))
     played: list[int] = []
     for number, path in enumerate(files.paths):
         if number and not given.quiet:
@@ -54,6 +60,6 @@ def play(path: str, given: argparse.Namespace) -> int:
             raise
         return report_bug(error, with_names(path, path))
     if len(runs) > 1:
-        return play_many(path, runs, quiet=given.quiet, why=given.why)
+        return play_many(path, runs, quiet=given.quiet, why=given.why, report=given.report)
     ((scenario, seed),) = runs
-    return play_one(path, scenario, seed, quiet=given.quiet, why=given.why)
+    return play_one(path, scenario, seed, quiet=given.quiet, why=given.why, report=given.report)

@@ -11,8 +11,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from labkit.commands.exit_codes import AS_EXPECTED, STOPPED, report_bug
+from labkit.commands.exit_codes import AS_EXPECTED, STOPPED, report_bug, worst
 from labkit.commands.playing import interruptible, introduce, judged, run_to_the_end, show
+from labkit.commands.run_report import write_report
 from labkit.commands.scenario_files import with_names
 from labkit.commands.terminal import columns
 from labkit.commands.why import causes
@@ -49,12 +50,16 @@ def _unknown(only: str, known: list[str]) -> str:
     return f"--only: {expected('a combination of the matrix', only, known)}"
 
 
-def play_many(path: str, runs: Runs, *, quiet: bool, why: bool) -> int:
-    """Play many runs of one file, print what became of them, and return their exit code."""
+def play_many(path: str, runs: Runs, *, quiet: bool, why: bool, report: str | None = None) -> int:
+    """Play many runs of one file, print what became of them, and return their exit code.
+
+    A report is of the first run that is not as expected, or else of the first.
+    """
     from labkit.front.lab import lab_of
     from labkit.scenario.many.many_runs import ManyRuns
 
     played, failures, code = ManyRuns(runs[0][0].title), list[str](), AS_EXPECTED
+    reported: tuple[Lab, Verdict] | None = None
     if not quiet:
         introduce(runs[0][0])
     with interruptible() as interruption:
@@ -73,6 +78,8 @@ def play_many(path: str, runs: Runs, *, quiet: bool, why: bool) -> int:
                 print(f"stopped in the run with {_run_text(scenario, seed)}", file=sys.stderr)
                 break
             played.add(scenario, verdict)
+            if report is not None and (reported is None or (verdict.exit_code and not failures)):
+                reported = (lab, verdict)
             if verdict.exit_code != AS_EXPECTED and not failures:
                 failures += _failure(lab, scenario, verdict, why=why)
     if played.runs:
@@ -80,7 +87,10 @@ def play_many(path: str, runs: Runs, *, quiet: bool, why: bool) -> int:
         if quiet and not failures and played.exit_code != AS_EXPECTED:
             show(played.spanning_text(columns()))
         show(*([""] if failures and not quiet else []), *(with_names(text, path) for text in failures))
-    return code or played.exit_code
+    codes = [code or played.exit_code]
+    if report is not None and reported is not None:
+        codes.append(write_report(report, *reported))
+    return worst(codes)
 
 
 def _failure(lab: Lab, scenario: Scenario, verdict: Verdict, *, why: bool) -> list[str]:

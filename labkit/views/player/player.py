@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ class Player:
         self.recording, self.timeline, self.axis = recording, drawn, axis
         self.title, self.facts = title, facts
         self.sections: tuple[Section, ...] = ()
+        self.more: Mapping[str, Any] = {}
 
     def __repr__(self) -> str:
         length_s = self.recording.end_ns / SECOND_NS
@@ -51,7 +53,13 @@ class Player:
             {"at_ns": write.at_ns, "client": write.client, "path": write.path, "promoted_ns": promoted_ns}
             for write, promoted_ns in self.recording.losses
         ]
-        return {"title": self.title, "facts": self.facts, **found, "losses": losses}
+        return {"title": self.title, "facts": self.facts, **self.more, **found, "losses": losses}
+
+    def with_sections(self, sections: Iterable[Section], more: Mapping[str, Any]) -> Player:
+        """Return a player of the same run with more in its page, and the same as plain values."""
+        player = Player(self.recording, self.timeline, self.axis, self.title, self.facts)
+        player.sections, player.more = tuple(sections), more
+        return player
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file that ends in ``.html``, or what was recorded to one that ends in ``.json``."""

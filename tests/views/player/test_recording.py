@@ -11,7 +11,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.operations.runbook_effects import RunbookError
-from labkit.lab.time_passage import Silence
+from labkit.service.silence import Silence
 from labkit.views.contents import map_contents
 from labkit.views.player.data import data_of
 from labkit.views.player.recording import MAX_EXPLAINED, recording_of
