@@ -87,10 +87,8 @@ def play_many(path: str, runs: Runs, *, quiet: bool, why: bool, report: str | No
         if quiet and not failures and played.exit_code != AS_EXPECTED:
             show(played.spanning_text(columns()))
         show(*([""] if failures and not quiet else []), *(with_names(text, path) for text in failures))
-    codes = [code or played.exit_code]
-    if report is not None and reported is not None:
-        codes.append(write_report(report, *reported))
-    return worst(codes)
+    written = 0 if report is None or reported is None else write_report(report, *reported)
+    return worst([code or played.exit_code, written])
 
 
 def _failure(lab: Lab, scenario: Scenario, verdict: Verdict, *, why: bool) -> list[str]:

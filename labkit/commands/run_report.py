@@ -32,7 +32,7 @@ def judge_target(target: str, files: int) -> None:
         raise CannotReport(f"--report: expected one file to run, got {files}; each run has a report of its own")
     folder = Path(target).parent
     if not folder.is_dir():
-        raise CannotReport(f"--report: there is no folder {str(folder)!r}; make it first")
+        raise CannotReport(f"--report: expected a folder that exists, got {str(folder)!r}; make it first")
 
 
 def write_report(target: str, lab: Lab, verdict: Verdict) -> int:

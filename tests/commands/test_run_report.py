@@ -85,7 +85,7 @@ def test_of_many_runs_it_is_the_first_that_is_not_as_expected(written: Written) 
     [
         ("out.txt", "--report: expected a file that ends in .html or .json, got 'out.txt'"),
         ("out", "--report: expected a file that ends in .html or .json, got 'out'"),
-        ("nowhere/out.html", "--report: there is no folder 'nowhere'; make it first"),
+        ("nowhere/out.html", "--report: expected a folder that exists, got 'nowhere'; make it first"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_the_run(

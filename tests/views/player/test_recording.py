@@ -82,8 +82,8 @@ def test_what_is_said_of_any_instant_was_so(seeds: range, tmp_path: Path) -> Non
         lab, seen = drilled(seed)
         recording = recording_of(lab.queries, lab.invariants)
         data = data_of(recording, stage_of(recording), "a run")
-        told = asked(tmp_path, {"data": data, "instants": [one.at for one in seen]}, SAYS)
-        for was, says in zip(seen, told or (), strict=NODE is not None):
+        answers = asked(tmp_path, {"data": data, "instants": [one.at for one in seen]}, SAYS)
+        for was, says in zip(seen, answers or (), strict=NODE is not None):
             compare(f"seed {seed}, {was.at / 1e6} s", was, says, data, recording)
             assert says["state"]["lost"] == lost_by(lab.ledger, was.at), f"seed {seed}, {was.at / 1e6} s"
 
