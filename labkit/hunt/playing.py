@@ -11,11 +11,11 @@ from labkit.hunt.quiet import what_is_left
 from labkit.hunt.schedule import FAULT_VERBS
 from labkit.hunt.world import World, read, run_of, world_of
 from labkit.lab.fault_meters import FaultMeters
-from labkit.lab.fault_table import READ
+from labkit.lab.fault_table import DECIDED
 from labkit.scenario.witnesses import EFFECTS, had_effect
 
 WITNESSED = frozenset(
-    kind.verb for kind in KINDS if kind.group == OPTIONAL and kind.verb in FAULT_VERBS and EFFECTS[kind.verb] != READ
+    kind.verb for kind in KINDS if kind.group == OPTIONAL and kind.verb in FAULT_VERBS and EFFECTS[kind.verb] != DECIDED
 )
 """Faults of which it is known whether they met anything; nothing shows that a clock was read."""
 

@@ -18,9 +18,12 @@ def ended(client: str, outcome: str, took_ns: int) -> OperationEnded:
 
 def counted() -> OutcomeCounts:
     counts = OutcomeCounts()
-    rows = (("web-front-1", "answered", 5, True), ("web-front-12", "answered", 9, False))
-    rows += (("web-front-1", "unknown", 70, False), ("back-1", "refused", 3, False))
-    for client, outcome, took_ns, acknowledged in rows:
+    for client, outcome, took_ns, acknowledged in (
+        ("web-front-1", "answered", 5, True),
+        ("web-front-12", "answered", 9, False),
+        ("web-front-1", "unknown", 70, False),
+        ("back-1", "refused", 3, False),
+    ):
         counts.end_of_client(ended(client, outcome, took_ns), acknowledged=acknowledged)
     return counts
 

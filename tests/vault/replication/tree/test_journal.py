@@ -406,9 +406,9 @@ class Counted(MemoryStorage):
             self.read.append(key)
         return super().get(key)
 
-    def keys(self) -> list[str]:
+    def keys(self, least_bytes: int = 0) -> list[str]:
         self.read.append("keys")
-        return super().keys()
+        return super().keys(least_bytes)
 
     def apply(
         self, writes: Mapping[str, bytes | None], term: int, leaves: Mapping[str, bytes | None] | None = None
