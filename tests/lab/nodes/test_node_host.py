@@ -161,7 +161,8 @@ def test_a_clock_that_is_set_ahead_brings_the_timer_forward(outside):
 def test_who_leads_again_finds_what_falls_due_though_nothing_did_the_time_before(outside):
     """With a timer still set, that nothing falls due and that it is not known yet are two things."""
     node, root = leading(outside)
-    store, leadership = node.store, node.core.leadership
+    store: Any = node.store
+    leadership = node.core.leadership
 
     def ask(method: str, path: str, token: str, body: Any = None) -> Any:
         node.receive("somebody", ApiRequest(ASKED, Request(method, f"/v1/{path}", {"X-Vault-Token": token}, body)))
