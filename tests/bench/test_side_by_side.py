@@ -234,7 +234,7 @@ def test_rounds_are_one_or_more(rounds, capsys):
 # ---- what is measured
 
 
-@pytest.mark.parametrize("goal", [goal for goal in GOALS if goal.unit == "×"], ids=str)
+@pytest.mark.parametrize("goal", [goal for goal in GOALS if goal.unit == "×"], ids=lambda goal: goal.name)
 def test_a_ratio_is_one_of_labkits_work_to_the_least_work(goal, monkeypatch):
     worked = []
 
@@ -293,7 +293,9 @@ def test_what_is_not_installed_or_named_is_said(monkeypatch):
     assert other_services.SERVER.lacks() == "no --server"
 
 
-@pytest.mark.parametrize("goal", [goal for goal in GOALS if other_services.SERVER in goal.others], ids=str)
+@pytest.mark.parametrize(
+    "goal", [goal for goal in GOALS if other_services.SERVER in goal.others], ids=lambda goal: goal.name
+)
 def test_a_named_server_does_the_work_of_a_row(goal, monkeypatch):
     vault = Vault.dev(seed=7)
     with vault.serve() as url:

@@ -286,6 +286,12 @@ def prepare(vault: Vault) -> tuple[Any, ...]:
     vault.post("auth/token/roles/r", {"allowed_policies": "reader", "token_bound_cidrs": "10.0.0.0/8"})
     vault.post("auth/cloud/config", {"tenant_id": GUID, "resource": "r", "client_id": GUID, "client_secret": CANARY})
     vault.post("auth/cloud/role/r", {"bound_locations": "here"})
+    for kind in ("approle", "userpass"):
+        vault.post(f"sys/auth/{kind}", {"type": kind})
+    vault.post("auth/approle/role/r", {"policies": "reader"})
+    vault.post("auth/approle/role/r/role-id", {"role_id": "r"})
+    vault.post("auth/approle/role/r/custom-secret-id", {"secret_id": CANARY, "num_uses": 9})
+    vault.post("auth/userpass/users/ada", {"password": CANARY})
     made = [
         vault.post("auth/token/create", body).auth["client_token"]
         for body in (
@@ -508,6 +514,8 @@ def all_routes() -> list[tuple[str, Route]]:
     """Every route of every engine, under a path where the engine is mounted."""
     vault = Vault.dev()
     vault.post("sys/mounts/kv1", {"type": "kv"})
+    for kind in ("approle", "userpass"):
+        vault.post(f"sys/auth/{kind}", {"type": kind})
     from labkit.vault.context import own_work
 
     mounts = read_table(own_work(vault.core).full_storage).mounts
