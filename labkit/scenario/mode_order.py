@@ -16,7 +16,7 @@ PRIMARY, SECONDARY = "primary", "secondary"
 
 # Of each verb: the parameters whose clusters have to be in a mode, and those whose clusters are in one from then on.
 NEEDS = {
-    "promote": {"cluster": SECONDARY},
+    "promote": {"cluster": SECONDARY, "furthest ahead": SECONDARY},
     "demote": {"cluster": PRIMARY},
     "repoint": {"cluster": SECONDARY},
     "failover": {"old": PRIMARY, "new": SECONDARY},
@@ -25,7 +25,7 @@ MAKES = {
     "enable-primary": {"cluster": PRIMARY},
     "enable-secondary": {"cluster": SECONDARY},
     "replicate": {"primary": PRIMARY, "secondary": SECONDARY},
-    "promote": {"cluster": PRIMARY},
+    "promote": {"cluster": PRIMARY, "furthest ahead": PRIMARY},
     "demote": {"cluster": SECONDARY},
     "failover": {"old": SECONDARY, "new": PRIMARY},
 }
@@ -49,16 +49,24 @@ def out_of_order(steps: Sequence[Step]) -> Iterator[OutOfOrder]:
             return
         if step.fails is None:
             yield from _missing(step, arguments, possible)
-        possible.update((arguments[key], mode) for key, mode in MAKES.get(step.verb, {}).items())
+        made = MAKES.get(step.verb, {}).items()
+        possible.update((name, mode) for key, mode in made for name in _named(arguments, key))
 
 
 def _missing(step: Step, arguments: dict[str, Any], possible: set[tuple[str, str]]) -> Iterator[OutOfOrder]:
     for key, mode in NEEDS.get(step.verb, {}).items():
-        cluster = arguments[key]
-        if (cluster, mode) not in possible:
+        for cluster in _named(arguments, key):
+            if (cluster, mode) in possible:
+                continue
             text = f"expected a {mode}, got '{cluster}', which no step above makes one; "
             advice = f"add a step above such as {{do: replicate, primary: {_pair(cluster, mode)}}}"
             yield OutOfOrder(step.number, key, f"{text}{advice}, or fails: true to this one")
+
+
+def _named(arguments: dict[str, Any], key: str) -> tuple[str, ...]:
+    """Return the clusters that a parameter names: one, several, or none where it is left out."""
+    value = arguments.get(key)
+    return () if value is None else tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 def _pair(cluster: str, mode: str) -> str:

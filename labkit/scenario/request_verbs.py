@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from labkit.lab.operations.operator_requests import OPTIONS
+from labkit.lab.operations.operator_requests import MAX_REPEAT, OPTIONS
 from labkit.lab.operations.runbooks import METHODS
 from labkit.scenario.value_types import Name, NodeName
 from labkit.scenario.verb import RUNBOOK, Parameter, Text, Verb, cluster_parameter, known_as
@@ -59,6 +59,13 @@ REQUEST_VERBS = (
                 "",
                 None,
                 shown=False,
+            ),
+            Parameter(
+                "repeat",
+                Annotated[int, Field(ge=1, le=MAX_REPEAT)],
+                f"a number from 1 to {MAX_REPEAT:,} of times that it is sent, one after another",
+                "repeated",
+                None,
             ),
         ),
         options=OPTIONS,

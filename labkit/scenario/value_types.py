@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from labkit.scenario.problems import expected
+from labkit.scenario.problems import describe_value, expected
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS, format_duration, parse_duration
 
 MILLION = 1_000_000
@@ -202,6 +202,13 @@ def _name(value: str) -> str:
     return value
 
 
+def _each_once(value: list[str]) -> list[str]:
+    again = next((name for number, name in enumerate(value) if name in value[:number]), None)
+    if again is not None:
+        raise ValueError(f"expected each of them once, got {describe_value(again)} again")
+    return value
+
+
 def _known(what: str, names: Callable[[DeclaredNames], tuple[str, ...]]) -> AfterValidator:
     def check(value: str, info: ValidationInfo) -> str:
         known = names(info.context or DeclaredNames())
@@ -226,5 +233,6 @@ NodeName = Annotated[str, _known("a node", lambda names: names.nodes)]
 GroupName = Annotated[str, _known("a group of clients", lambda names: names.groups)]
 ClusterOrNode = Annotated[str, _known("a cluster or a node", lambda names: (*names.clusters, *names.nodes))]
 SiteOrCluster = Annotated[str, _known("a site or a cluster", lambda names: names.sites_and_clusters)]
+ClusterNames = Annotated[list[ClusterName], Field(min_length=2), AfterValidator(_each_once)]
 SitePair = Annotated[list[Site], Field(min_length=2, max_length=2)]
 SiteOrClusterPair = Annotated[list[SiteOrCluster], Field(min_length=2, max_length=2)]

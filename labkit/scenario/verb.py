@@ -67,7 +67,12 @@ class Verb(NamedTuple):
     def runbook_arguments(self, arguments: Arguments) -> dict[str, Any]:
         """Return a step's arguments as its runbook takes them."""
         options = {name: arguments[name] for name in self.options if arguments.get(name)}
-        given = {name: value for name, value in arguments.items() if name not in self.options}
+        left_out = {name for name in self.one_of if arguments.get(name) is None}
+        given = {
+            name.replace(" ", "_"): value
+            for name, value in arguments.items()
+            if name not in self.options and name not in left_out
+        }
         return {**given, "options": options} if options else given
 
 

@@ -18,7 +18,7 @@ from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.problems import describe_value
 from labkit.scenario.request_verbs import REQUEST_VERBS
 from labkit.scenario.step_timing import Until, errors_of_timing, fields_of_timing
-from labkit.scenario.value_types import DeclaredNames, Duration, NodeName, write_duration
+from labkit.scenario.value_types import ClusterNames, DeclaredNames, Duration, NodeName, write_duration
 from labkit.scenario.verb import RUNBOOK, STORY, Arguments, Parameter, Text, Verb, cluster_parameter
 
 
@@ -75,10 +75,19 @@ _ROWS = (
         RUNBOOK,
         "Make a secondary the primary, with an operation token generated from key shares.",
         (
-            cluster_parameter("becomes the primary"),
+            cluster_parameter("becomes the primary")._replace(default=None),
             Parameter("force", bool, "true to promote without the safety check", "by force", False),
+            Parameter(
+                "furthest ahead",
+                ClusterNames,
+                "secondaries such as [tokyo, lima], of which the one with the newest entry becomes the primary",
+                "the furthest ahead of",
+                None,
+            ),
         ),
         undo="demote",
+        one_of=("cluster", "furthest ahead"),
+        needs_one=True,
     ),
     Verb(
         "demote",

@@ -68,11 +68,12 @@ def test_each_parameter_has_a_shape_and_the_names_that_it_may_be():
     assert {name for name, shape in shapes.items() if shape == "pair"} == {
         f"{verb} between" for verb in ("partition", "heal", "slow", "lose", "duplicate", "restore", "flap", "steady")
     }
-    assert {name for name, shape in shapes.items() if shape == "number"} == {"slow factor"}
+    assert {name for name, shape in shapes.items() if shape == "number"} == {"ask repeat", "slow factor"}
     assert {name for name, shape in shapes.items() if shape == "mapping"} == {
         "ask body",
         "ask headers",
         "ask keep",
+        "promote furthest ahead",
         "ask answer",
     }
     assert {name for name, shape in shapes.items() if shape == "flag"} == {

@@ -90,6 +90,7 @@ ALTERED = {
     "moved-primary": Altered("'https://paris-2:8201'", "'https://paris-1:8201'", "step 5: ask tokyo POST"),
     "moving-target": Altered("backlog: 64", "backlog: 2000", "step 4: state of tokyo"),
     "narrow-line": Altered("bandwidth: 1Mbit", "bandwidth: 10Mbit", "step 2: lag"),
+    "newest-entry-leads": Altered("from: paris, to: lima, at: 10s", "from: paris, to: tokyo, at: 10s", "primary"),
     "no-fencing": Altered("fencing: false", "fencing: true", "only the leader writes"),
     "no-slot": Altered("backlog: 200", "backlog: 16384", "observed: missing_guard"),
     "old-key-shares": Altered("tokyo.former.share", "tokyo.share", "step 8: ask tokyo POST sys/unseal"),
@@ -158,6 +159,9 @@ OF_CLIENTS = {
         *without("{do: cloud-outage, endpoint: machine, at: 10s}"), "operations refused"
     ),
     "tokens-in-the-outage": Altered("ttl: 6s", "ttl: 1h", "operations refused"),
+    "used-up-before-the-failover": Altered(
+        "num_uses: 5", "num_uses: 9", "step 7: ask tokyo GET auth/token/lookup-self"
+    ),
     "two-writers-of-one-key": Altered("cas: true", "cas: false", "operations refused"),
 }
 OTHERS = {

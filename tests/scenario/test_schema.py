@@ -38,6 +38,7 @@ NOT_SAID = {
     "endless",
     "expect-clients",
     "from-and-after",
+    "furthest-ahead-of-no-secondary",
     "hosts-with-one-name",
     "kept-value-unknown",
     "leads-to-nothing",

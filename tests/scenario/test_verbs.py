@@ -68,6 +68,7 @@ SPELLINGS = {
     ("restore", "target"): (),
     ("steady", "target"): (),
     "one way": ("one_way",),
+    "furthest ahead": (),  # of a handle it is the cluster itself
 }
 # requests, run, and nothing: each takes more, or other things, in Python
 WITHOUT_METHOD = {"ask", "operation-token", "decode", "wait", "check", "luck", "note"}
@@ -83,7 +84,7 @@ def test_every_verb_is_a_method_of_a_lab_or_a_cluster_with_the_same_parameters(n
     }
     found = getattr(Lab, method, None) or getattr(Cluster, method)
     if found is getattr(Cluster, method, None):
-        assert wanted.pop("cluster") is ..., "a handle is of its cluster"
+        assert wanted.pop("cluster") in (..., None), "a handle is of its cluster"
 
     given = [each for each in inspect.signature(found).parameters.values() if each.name != "self"]
     assert {each.name: ... if each.default is each.empty else each.default for each in given} == wanted

@@ -1,8 +1,10 @@
 """Operator requests: the runbook of one request that is written out in full, and judges and keeps what is answered.
 
 1. ``$(name)`` in path, body, headers, token and what is expected stands for a kept value (``kept_values``).
-2. An answer is as expected when it is a success; or has the status, the words and the members that are named.
-3. No text says a kept value, nor a text of an answer that is not about its success: it may be a secret.
+2. A request that is repeated is sent again once it is answered, until one answer is not as expected; of the last one
+   is kept.
+3. An answer is as expected when it is a success; or has the status, the words and the members that are named.
+4. No text says a kept value, nor a text of an answer that is not about its success: it may be a secret.
 """
 
 from __future__ import annotations
@@ -15,19 +17,22 @@ from labkit.lab.operations.runbook_effects import Ask, KeepValues, LookUpValues,
 from labkit.service.message import Body, Response
 
 NO_TOKEN = "none"  # the word that stands for no token
-OPTIONS = ("token", "headers", "keep", "answer")
+OPTIONS = ("token", "headers", "keep", "answer", "repeat")
+MAX_REPEAT = 1_000
 ANSWER_KEYS = ("status", "says", "has", "lacks")
 
 
 def ask(
     cluster: str, method: str, path: str, body: Body | None = None, node: str = "", options: Body | None = None
 ) -> Runbook:
-    """Send one request, to the active node unless another is named; an answer that is not as expected ends the runbook.
+    """Send a request, to the active node unless another is named; an answer that is not as expected ends the runbook.
 
     Options are ``token``, the root token unless given, ``none`` for no token; ``headers``, a mapping, sent too;
-    ``keep``, a mapping of names to paths in the answer; ``answer``, what is expected of it (status, says, has, lacks).
+    ``keep``, a mapping of names to paths in the answer; ``answer``, what is expected of it (status, says, has, lacks);
+    ``repeat``, how often it is sent.
     """
     known, options = (yield LookUpValues()), options or {}
+    times = options.get("repeat") or 1
     token, headers = options.get("token") or "", options.get("headers") or {}
     try:
         real = filled_text(path, known)
@@ -44,14 +49,16 @@ def ask(
         wanted = filled(options.get("answer") or {}, known)
     except UnknownValue as error:
         raise RunbookError(f"{method} {path} on {cluster}: {error}") from None
-    answer = yield sent
-    values = dict(_values(answer, options.get("keep") or {}))
-    text = "; ".join([*_differences(answer, wanted), *(text for text in values.values() if type(text) is _Nothing)])
-    if text:
-        raise RunbookError(masked(f"{method} {path} on {cluster}: {text}", known))
+    for time in range(1, times + 1):
+        answer = yield sent
+        values = dict(_values(answer, options.get("keep") or {}))
+        wrong = [*_differences(answer, wanted), *(text for text in values.values() if type(text) is _Nothing)]
+        if wrong:
+            which = f", time {time} of {times}" if times > 1 else ""
+            raise RunbookError(masked(f"{method} {path} on {cluster}{which}: {'; '.join(wrong)}", known))
     if values:
         yield KeepValues(tuple(values.items()))
-    return f"{method} {path}: {answer.status}"
+    return f"{method} {path}: {answer.status}" + (f", {times} times" if times > 1 else "")
 
 
 class _Nothing(str):

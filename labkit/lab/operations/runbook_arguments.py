@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any
 
-from labkit.lab.operations.operator_requests import ANSWER_KEYS, OPTIONS
+from labkit.lab.operations.operator_requests import ANSWER_KEYS, MAX_REPEAT, OPTIONS
 from labkit.lab.operations.runbooks import METHODS, RUNBOOKS
 from labkit.lab.plan.blueprint import Blueprint
-from labkit.service.arguments import flag, one_of, text, wrong
+from labkit.service.arguments import flag, one_of, text, whole_number, wrong
+
+ONE_OF = {"promote": (("cluster", "furthest_ahead"),)}
+"""{runbook: arguments of which one is given}."""
 
 PAIRS = (("primary", "secondary"), ("cluster", "primary"), ("cluster", "to"), ("old", "new"))
 
@@ -27,11 +30,23 @@ def judge(blueprint: Blueprint, runbook: str, arguments: Mapping[str, Any]) -> N
         raise ValueError(f"{runbook}: expected {' and '.join(missing)} too; its arguments are: {', '.join(known)}")
     for name, value in arguments.items():
         JUDGES[name](blueprint, name, value, arguments)
+    for choice in ONE_OF.get(runbook, ()):
+        named = [name for name in choice if arguments.get(name)]
+        if len(named) != 1:
+            got = "both" if named else "neither"
+            raise ValueError(f"{runbook}: expected {' or '.join(choice)}, got {got}")
     for first, second in PAIRS:
         if first in arguments and arguments[first] == arguments.get(second):
             raise ValueError(
                 f"{runbook}: expected two different clusters, got {arguments[first]} as {first} and {second}"
             )
+
+
+def _clusters(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
+    if not isinstance(value, list | tuple) or len({*map(str, value)}) < max(2, len(value)):
+        raise wrong(name, "a list of two clusters or more, each once", value)
+    for cluster in value:
+        _cluster(blueprint, name, cluster, arguments)
 
 
 def _cluster(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
@@ -56,7 +71,15 @@ def _options(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str
         raise wrong(name, "a dict of options, or None", value, OPTIONS)
     for option, given in value.items():
         one_of(name, "an option", option, OPTIONS)
-        if option != "token" and not isinstance(given, dict | None):
+        if option == "repeat":
+            whole_number(
+                option,
+                f"a whole number from 1 to {MAX_REPEAT:,}, or None",
+                1 if given is None else given,
+                1,
+                MAX_REPEAT,
+            )
+        elif option != "token" and not isinstance(given, dict | None):
             raise wrong(option, "a dict, or None", given)
     text(
         "token", "a token, a reference such as $(name), none, or nothing for the root token", value.get("token") or "-"
@@ -74,6 +97,7 @@ Judge = Callable[[Blueprint, str, Any, Mapping[str, Any]], Any]
 
 JUDGES: dict[str, Judge] = {
     **dict.fromkeys(("cluster", "primary", "secondary", "to", "old", "new"), _cluster),
+    "furthest_ahead": _clusters,
     "node": _node,
     **dict.fromkeys(("force", "diff", "skip_flush"), lambda blueprint, name, value, arguments: flag(name, value)),
     "method": lambda blueprint, name, value, arguments: one_of(name, "a method", value, METHODS),

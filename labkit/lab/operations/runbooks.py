@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from labkit.lab.operations.operation_tokens import (
@@ -88,11 +88,33 @@ def replicate(primary: str, secondary: str) -> Runbook:
     return (yield from enable_secondary(secondary, primary))
 
 
-def promote(cluster: str, force: bool = False) -> Runbook:
-    """Generate an operation token from key shares, promote the secondary with it, and delete the token."""
+def promote(cluster: str = "", force: bool = False, furthest_ahead: Sequence[str] = ()) -> Runbook:
+    """Generate an operation token from key shares, promote the secondary with it, and delete the token.
+
+    In place of a cluster several may be named, of which the one ``furthest_ahead`` is promoted.
+    """
+    cluster = cluster or (yield from _furthest(furthest_ahead))
     token = yield from generate_token(cluster)
     yield from deleting(cluster, token, _promote(cluster, {"dr_operation_token": token, "force": force}))
     return f"{cluster} is the primary now"
+
+
+def _furthest(clusters: Sequence[str]) -> Generator[Wanted, Any, str]:
+    """Return the secondary that has the newest entry of their primary, the first of equals; who is silent is none."""
+    entries, sets = dict[str, int](), set[str]()
+    for name in clusters:
+        data: Body = (yield Ask(name, "GET", DR + "status")).data or {}
+        if data.get("mode") == "secondary":
+            entries[name] = data.get("last_remote_wal", 0)
+            sets.add(data["cluster_id"])
+    among = f"promote the furthest ahead of {' and '.join(clusters)}"
+    if not entries:
+        raise RunbookError(f"{among}: none of them answers as a secondary; nothing was changed")
+    if len(sets) > 1:
+        raise RunbookError(f"{among}: they belong to different replication sets; nothing was changed")
+    chosen = max(entries, key=lambda name: entries[name])
+    yield Note("promote: " + ", ".join(f"{name} has entry {entry}" for name, entry in entries.items()))
+    return chosen
 
 
 def _promote(cluster: str, body: Body) -> Steps:

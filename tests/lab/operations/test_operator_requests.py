@@ -122,3 +122,29 @@ def test_a_node_that_is_named_answers_itself(lab: Lab) -> None:
     health = {"cluster": "paris", "method": "GET", "path": "sys/health", "node": "paris-2"}
 
     assert ask(lab, health, token="none", answer={"status": 429}) == "GET sys/health: 429"
+
+
+def test_a_request_is_repeated_until_one_answer_is_not_as_expected(lab: Lab) -> None:
+    body = {"cluster": "paris", "method": "POST", "path": "auth/token/create", "body": {"num_uses": 3}}
+    lab.work_through("ask", **body, options={"keep": {"counted": "auth.client_token"}})
+    look_up = {"cluster": "paris", "method": "GET", "path": "auth/token/lookup-self"}
+    acknowledged = lab.ledger.answered
+
+    assert ask(lab, look_up, token="$(counted)", repeat=2) == "GET auth/token/lookup-self: 200, 2 times"
+    assert lab.ledger.answered == acknowledged + 2
+    said = ask(lab, look_up, token="$(counted)", repeat=5)
+    assert said.startswith("GET auth/token/lookup-self on paris, time 2 of 5: answered 403: ")
+    assert (lab.ledger.answered, lab.ledger.refused) == (acknowledged + 3, lab.ledger.refused)
+
+
+def test_of_a_repeated_request_the_last_answer_is_kept(lab: Lab) -> None:
+    write = {"cluster": "paris", "method": "POST", "path": "secret/data/often", "body": {"data": {}}}
+    ask(lab, write, repeat=4, keep={"newest": "data.version"})
+
+    assert lab.parts.console.values()["newest"] == 4
+
+
+@pytest.mark.parametrize("times", [0, -1, 1_001, True, "2"])
+def test_how_often_is_a_number(lab: Lab, times: object) -> None:
+    with pytest.raises(ValueError, match="repeat: expected a whole number from 1 to 1,000, or None"):
+        lab.work_through("ask", **APP, options={"repeat": times})

@@ -6,11 +6,12 @@ from inspect import signature
 
 import pytest
 
-from labkit.lab.operations.runbook_arguments import JUDGES, judge
+from labkit.lab.operations.runbook_arguments import JUDGES, ONE_OF, judge
 from labkit.lab.operations.runbooks import RUNBOOKS
 from labkit.lab.plan.blueprint import triangle
 
 RIGHT = {
+    "furthest_ahead": ["tokyo", "lima"],
     "cluster": "tokyo",
     "primary": "paris",
     "secondary": "lima",
@@ -38,7 +39,9 @@ def test_every_parameter_of_every_runbook_has_a_judge(runbook):
     names = list(signature(RUNBOOKS[runbook]).parameters)
 
     assert set(names) <= set(JUDGES)
-    judge(triangle(), runbook, {name: RIGHT[name] for name in names})
+    for choice in ONE_OF.get(runbook, ((),)):
+        for left_out in choice or ("",):
+            judge(triangle(), runbook, {name: RIGHT[name] for name in names if name != left_out})
 
 
 @pytest.mark.parametrize("runbook", RUNBOOKS)
@@ -47,6 +50,7 @@ def test_each_argument_is_wanted_unless_it_has_a_default(runbook):
     wanted = [name for name, given in signature(RUNBOOKS[runbook]).parameters.items() if given.default is given.empty]
     for name in names:
         others = {other: RIGHT[other] for other in names if other != name and (other in wanted)}
+        others |= {choice[0]: RIGHT[choice[0]] for choice in ONE_OF.get(runbook, ())}
         if name not in wanted:
             judge(triangle(), runbook, others)
             continue
@@ -73,6 +77,18 @@ def test_two_clusters_are_two(runbook, first, second):
     [
         ({"cluster": "osaka"}, "cluster: expected a cluster, got 'osaka'"),
         ({"cluster": "tokyo", "force": "yes"}, "force: expected True or False, got 'yes'"),
+        ({}, "promote: expected cluster or furthest_ahead, got neither"),
+        (
+            {"cluster": "tokyo", "furthest_ahead": ["tokyo", "lima"]},
+            "promote: expected cluster or furthest_ahead, got b",
+        ),
+        ({"furthest_ahead": ["tokyo"]}, "furthest_ahead: expected a list of two clusters or more, each once, got a l"),
+        ({"furthest_ahead": ["tokyo", "tokyo", "lima"]}, "furthest_ahead: expected a list of two clusters or more"),
+        (
+            {"furthest_ahead": "tokyo"},
+            "furthest_ahead: expected a list of two clusters or more, each once, got 'tokyo'",
+        ),
+        ({"furthest_ahead": ["tokyo", "osaka"]}, "furthest_ahead: expected a cluster, got 'osaka'"),
         ({"cluster": "tokyo", "node": "tokyo-1"}, "promote: expected its own arguments, got 'node'"),
     ],
 )

@@ -828,3 +828,32 @@ def test_a_promotion_that_fails_leaves_no_operation_token(short_ring):
         lab["tokyo"].promote()
 
     assert lab.parts.stores["tokyo"].get("node/operation-token") is None
+
+
+def test_of_several_the_one_with_the_newest_entry_is_promoted(trio):
+    trio.run("1s").cut("paris", "lima")
+    for number in range(5):
+        trio["paris"].post("secret/data/app", {"data": {"n": number}}).raise_for_status()
+    trio.run("1s").crash("paris")
+
+    assert trio.work_through("promote", furthest_ahead=["lima", "tokyo"]) == "tokyo is the primary now"
+    assert trio.queries.mode_of("lima") == "secondary"
+
+
+def test_of_equals_the_first_is_promoted_and_who_is_down_is_left_out():
+    trio = Lab.triangle()
+    for name in ("tokyo", "lima"):
+        trio.replicate("paris", name)
+    trio.run("2s").crash("paris")
+    level = trio.branch("level")
+
+    assert level.work_through("promote", furthest_ahead=["lima", "tokyo"]) == "lima is the primary now"
+    trio.crash("lima")
+    assert trio.work_through("promote", furthest_ahead=["lima", "tokyo"]) == "tokyo is the primary now"
+
+
+def test_where_none_is_a_secondary_nothing_is_promoted(trio):
+    trio.run("1s").crash("tokyo")
+    with pytest.raises(RunbookError, match="none of them answers as a secondary; nothing was changed"):
+        trio.work_through("promote", furthest_ahead=["paris", "tokyo"])
+    assert trio.queries.mode_of("lima") == "secondary"
