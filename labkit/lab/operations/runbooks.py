@@ -100,19 +100,23 @@ def promote(cluster: str = "", force: bool = False, furthest_ahead: Sequence[str
 
 
 def _furthest(clusters: Sequence[str]) -> Generator[Wanted, Any, str]:
-    """Return the secondary that has the newest entry of their primary, the first of equals; who is silent is none."""
-    entries, sets = dict[str, int](), set[str]()
+    """Return the secondary that has the newest entry of their primary, the first of equals; who is silent is none.
+
+    One that came level by a comparison names no entry until it streams the next: equal roots say that it is equal.
+    """
+    entries, roots, sets = dict[str, int](), dict[str, str](), set[str]()
     for name in clusters:
         data: Body = (yield Ask(name, "GET", DR + "status")).data or {}
         if data.get("mode") == "secondary":
-            entries[name] = data.get("last_remote_wal", 0)
+            entries[name], roots[name] = data.get("last_remote_wal", 0), data.get("merkle_root", "")
             sets.add(data["cluster_id"])
     among = f"promote the furthest ahead of {' and '.join(clusters)}"
     if not entries:
         raise RunbookError(f"{among}: none of them answers as a secondary; nothing was changed")
     if len(sets) > 1:
         raise RunbookError(f"{among}: they belong to different replication sets; nothing was changed")
-    chosen = max(entries, key=lambda name: entries[name])
+    ahead = max(entries, key=lambda name: entries[name])
+    chosen = next(name for name in entries if name == ahead or (roots[name] and roots[name] == roots[ahead]))
     yield Note("promote: " + ", ".join(f"{name} has entry {entry}" for name, entry in entries.items()))
     return chosen
 
