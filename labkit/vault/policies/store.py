@@ -82,6 +82,12 @@ def is_known(ctx: Context, name: str) -> bool:
     return ctx.read(ctx.namespace.prefix + TEXTS + name) is not None
 
 
+def unknown(ctx: Context, names: tuple[str, ...]) -> list[str]:
+    """Return those of some names of which no policy is stored; ``root`` needs none."""
+    folder = ctx.namespace.prefix + TEXTS
+    return [name for name in names if name != "root" and ctx.read(folder + name) is None]
+
+
 def not_assignable(name: str) -> bool:
     """Whether a policy is the service's own, which no caller may change or ask for."""
     return name in INTERNAL

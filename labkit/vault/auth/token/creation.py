@@ -22,7 +22,7 @@ from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_limits
 from labkit.vault.auth.token.roles import ROLE_NAME, TokenRole, find_role
 from labkit.vault.auth.token_fields import cleaned
 from labkit.vault.policies import SUDO
-from labkit.vault.policies.store import is_known, not_assignable
+from labkit.vault.policies.store import not_assignable, unknown
 from labkit.vault.token_record import Token
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         _check_root(caller, kind)
     orphan = _is_orphan(ctx, asked, role, sudo)
     ttl_s, explicit_max_ttl_s, period_s, renewable = _life(ctx, asked, role, policies, sudo)
-    uses = _uses(asked, role)
+    uses = (asked.num_uses or 0) if role is None else _uses(asked, role)
     if kind == "batch":
         _check_batch(explicit_max_ttl_s, uses)
     token = Token(
@@ -126,9 +126,8 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         role=asked.role_name,
         bound_cidrs=role.token_bound_cidrs if role is not None else (),
     )
-    for name in policies:
-        if name != "root" and not is_known(ctx, name):
-            ctx.warn(f'Policy "{name}" does not exist')
+    for name in unknown(ctx, policies):
+        ctx.warn(f'Policy "{name}" does not exist')
     text, token = tokens.issue(ctx, token, asked.id or "")
     return Reply(auth=tokens.auth_block(text, token, token.ttl_s))
 
@@ -254,11 +253,8 @@ def _shown_name(name: str) -> str:
     return _NOT_IN_A_NAME.sub("-", f"token-{name}").removesuffix("-")
 
 
-def _uses(asked: TokenRequest, role: TokenRole | None) -> int:
-    uses = asked.num_uses or 0
-    if role is None:
-        return uses
-    bound = role.token_num_uses
+def _uses(asked: TokenRequest, role: TokenRole) -> int:
+    uses, bound = asked.num_uses or 0, role.token_num_uses
     return min(uses, bound) if uses and bound else uses or bound
 
 

@@ -78,7 +78,7 @@ def write_key(storage: StorageView, path: str, key: Key) -> None:
 
 def find_existing(ctx: EngineContext, path: str) -> Key | None:
     """Return the record of a key that a write updates, in whatever state its versions are."""
-    return read_key(ctx.storage, path)
+    return ctx.storage.decoded(KEYS + path, _decode_key)
 
 
 def read_version(storage: StorageView, path: str, key: Key, number: int) -> Version | None:
@@ -157,7 +157,7 @@ def append(storage: StorageView, path: str, key: Key, config: Config, data: byte
         if leaving is not None:
             _write_apart(storage, path, first_recent, leaving)
     storage.put(f"{folder}{number}{DATA}", data)
-    write_key(storage, path, grown)
+    storage.put(KEYS + path, encode_key(grown), grown)
     return describe(grown, number, version, format_instant)
 
 

@@ -22,10 +22,11 @@ from labkit.vault.engines.transit.derivation import NONCE_BYTES
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.external import external_ciphertexts, external_keys
 from labkit.vault.engines.transit.keyring import (
+    FOLDER,
     KEY_NOT_FOUND,
     Keyring,
+    decode_keyring,
     empty_keyring,
-    read_keyring,
     rotate,
     write_keyring,
 )
@@ -73,7 +74,7 @@ class EncryptRequest(NamedTuple):
 
 def find_existing(ctx: EngineContext, name: str) -> Keyring | None:
     """Return the keyring of an encrypt request, or None; without it the request would create one."""
-    return read_keyring(ctx.storage, name)
+    return ctx.storage.decoded(FOLDER + name, decode_keyring)
 
 
 def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
