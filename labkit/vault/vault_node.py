@@ -82,11 +82,9 @@ class VaultNode:
         ``now_ns``: the present instant, of whoever looked at it just now, and whether the process was forked.
         """
         core = self.core
-        if now_ns is None:
-            if self.environment.is_forked():
-                return to_response(self.forked())
-            now_ns = core.now()
-        ctx = Context(core, request, now_ns)
+        if now_ns is None and self.environment.is_forked():
+            return to_response(self.forked())
+        ctx = Context(core, request, core.now() if now_ns is None else now_ns)
         try:
             if core.storage.deciding_writes != core.caches.keyring_as_of:
                 reload_keyring(core)

@@ -22,6 +22,7 @@ from weakref import ref
 from labkit.vault.identifiers import sha256
 from labkit.vault.storage import UNDECIDING, Leaves, Names, StoreError, Writes
 from labkit.vault.storage.fencing import check_term
+from labkit.vault.storage.sqlite_problems import ERRORS, FOREIGN, FORKED, PROBLEMS, REPLACED, problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,9 +36,6 @@ IN_MEMORY = ":memory:"
 FORMAT = b"1"
 """The fact ``format`` of an open file; in one that was closed a digest of its keys follows (rule 5)."""
 
-ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite's module raises; the second where a message quotes damaged text."""
-
 TABLES = {
     "entries": "CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "facts": "CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -48,22 +46,6 @@ KEYS_BETWEEN = "SELECT key FROM entries WHERE key >= ? AND key < ? ORDER BY key"
 KEYS_FROM = "SELECT key FROM entries WHERE length(value) >= ?"
 LATER = ("leaves",)
 """Tables that files from before have not; they are added."""
-
-PROBLEMS = {
-    sqlite3.SQLITE_BUSY: "is open already, in this process or another: close it there first",
-    sqlite3.SQLITE_READONLY: "cannot be written: give this user the right to write the file and its folder",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: name a file in a folder that exists and can be written",
-    sqlite3.SQLITE_PERM: "cannot be opened: give this user the right to read and write it",
-    sqlite3.SQLITE_FULL: "has no space left to be written: free some space on its disk",
-    sqlite3.SQLITE_IOERR: "cannot be read or written by this machine: check its disk",
-    sqlite3.SQLITE_NOTADB: "is not a labkit file, or its first bytes are damaged: name another, or restore it",
-    sqlite3.SQLITE_CORRUPT: "is damaged: restore it from a copy, or name another file",
-}
-"""{SQLite's primary result code: what is wrong with the file, and what to do}."""
-
-FORKED = "was opened before this process was forked: use it there, or close it before the fork and open it here"
-REPLACED = "was moved, deleted or replaced since it was opened: put it back, or open it again"
-FOREIGN = "is the database of another program: name another file"
 
 
 class SqliteStorage:
@@ -143,14 +125,14 @@ class SqliteStorage:
                 else:
                     return sorted(names)
         except ERRORS as error:
-            raise _problem(self._path, error) from None
+            raise problem(self._path, error) from None
 
     def keys(self, least_bytes: int = 0) -> Names:
         """Return all keys, or those of values of so many bytes and more, sorted."""
         try:
             return sorted(row[0] for row in self._connection.execute(KEYS_FROM, (least_bytes,)))
         except ERRORS as error:
-            raise _problem(self._path, error) from None
+            raise problem(self._path, error) from None
 
     def values_below(self, prefix: str) -> Mapping[str, bytes]:
         """Return the values of a folder without sub-folders by key, sorted, in one query; none of them is kept."""
@@ -158,7 +140,7 @@ class SqliteStorage:
         try:
             found = dict(self._connection.execute(BETWEEN, (prefix, _after(prefix))))
         except ERRORS as error:
-            raise _problem(self._path, error) from None
+            raise problem(self._path, error) from None
         if not {*map(type, found.values())} <= {bytes}:
             raise self.damaged()
         return found
@@ -181,7 +163,7 @@ class SqliteStorage:
         try:
             return dict(self._connection.execute("SELECT key, digest FROM leaves"))
         except ERRORS as error:
-            raise _problem(self._path, error) from None
+            raise problem(self._path, error) from None
 
     def belongs_to(self, term: int) -> bool:
         """Whether only the leader of this term writes here: no newer one claimed the store."""
@@ -242,7 +224,7 @@ class SqliteStorage:
             execute("INSERT OR REPLACE INTO facts VALUES ('format', ?)", (FORMAT,))  # whether it can be written at all
             execute("COMMIT")
         except ERRORS as error:
-            raise _problem(self._path, error) from None
+            raise problem(self._path, error) from None
         if found != "ok":
             raise self.damaged()
 
@@ -296,7 +278,7 @@ class SqliteStorage:
         try:
             return self._connection.execute(query, values).fetchone()
         except ERRORS as error:
-            raise _problem(self._path, error) from None
+            raise problem(self._path, error) from None
 
     def _transact(self, writes: Writes, facts: Mapping[str, bytes], leaves: Leaves | None = None) -> None:
         """Write everything or nothing; what is cached changes after the commit."""
@@ -322,7 +304,7 @@ class SqliteStorage:
         except BaseException as error:
             self._roll_back()
             if isinstance(error, ERRORS):
-                raise _problem(self._path, error, "; nothing was changed") from None
+                raise problem(self._path, error, "; nothing was changed") from None
             raise
         if leaves:
             self._cached_leaves.clear()
@@ -362,23 +344,6 @@ def _follow_forks(store: SqliteStorage) -> None:
         os.register_at_fork(after_in_child=in_child)
 
 
-def _problem(path: str, error: Exception, rest: str = "") -> StoreError:
-    """Return the error that names the file and says what is wrong with it."""
-    unreadable = isinstance(error, UnicodeDecodeError)
-    code = sqlite3.SQLITE_CORRUPT if unreadable else getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_IOERR and _is_full(path):
-        code = sqlite3.SQLITE_FULL
-    return StoreError(f"{path} {PROBLEMS.get(code, f'cannot be used: {error}')}{rest}")
-
-
-def _is_full(path: str) -> bool:
-    """Whether the disk of a file has no space left, which SQLite does not always say."""
-    try:
-        return os.statvfs(os.path.dirname(os.path.realpath(path))).f_bavail == 0
-    except OSError:
-        return False
-
-
 def _identity(path: str) -> tuple[int, int] | None:
     """Return which file is at a path now; None for none."""
     try:
@@ -404,7 +369,7 @@ def _connect(path: str) -> sqlite3.Connection:
         # a server calls from a thread of its own, one call at a time: it holds the Vault's lock
         return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=LOCK_TIMEOUT_S)
     except ERRORS as error:
-        raise _problem(path, error) from None
+        raise problem(path, error) from None
 
 
 def _after(prefix: str) -> str:

@@ -108,26 +108,15 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
     uses = (asked.num_uses or 0) if role is None else _uses(asked, role)
     if kind == "batch":
         _check_batch(explicit_max_ttl_s, uses)
-    token = Token(
-        "",
-        policies,
-        ctx.path if role is None else _made_at(ctx, role),
-        _shown_name(asked.display_name) if asked.display_name else "token",
-        "" if orphan else caller.digest,
-        kind,
-        None if asked.meta is None else tuple(asked.meta.items()),
-        uses,
-        0,
-        ttl_s,
-        explicit_max_ttl_s,
-        0 if kind == "batch" else period_s,
-        renewable and kind == "service",
-        orphan=orphan,
-        role=asked.role_name,
-        bound_cidrs=role.token_bound_cidrs if role is not None else (),
-    )
-    for name in unknown(ctx, policies):
-        ctx.warn(f'Policy "{name}" does not exist')
+    life = (ttl_s, explicit_max_ttl_s, 0 if kind == "batch" else period_s, renewable and kind == "service")
+    path = ctx.path if role is None else _made_at(ctx, role)
+    name = _shown_name(asked.display_name) if asked.display_name else "token"
+    parent, blocks = "" if orphan else caller.digest, () if role is None else role.token_bound_cidrs
+    meta = None if asked.meta is None else tuple(asked.meta.items())
+    made = (policies, path, name, parent, kind, meta, uses, 0, *life)
+    token = Token("", *made, orphan=orphan, role=asked.role_name, bound_cidrs=blocks)
+    for missing in unknown(ctx, policies):
+        ctx.warn(f'Policy "{missing}" does not exist')
     text, token = tokens.issue(ctx, token, asked.id or "")
     return Reply(auth=tokens.auth_block(text, token, token.ttl_s))
 
