@@ -108,10 +108,13 @@ def _is(identity: SystemIdentity | ManagedIdentity, attribute: str, wanted: str)
 def _kept(
     parts: CloudParts, machine: VirtualMachine, identity: SystemIdentity | ManagedIdentity, audience: str
 ) -> KeptToken:
-    """Return the token for an audience: the one that is kept, while it lasts, else another."""
+    """Return the token for an audience: the one that is kept, while it lasts, else another.
+
+    One that is not valid yet was issued by a clock that was ahead, and is not handed out any more.
+    """
     name, kept = f"{machine.vm_id} {identity.principal_id} {audience}", parts.kept_tokens
     found = kept.get(name)
-    if found is not None and parts.now_s < found.end_s - MIN_LEFT_S:
+    if found is not None and found.begin_s <= parts.now_s < found.end_s - MIN_LEFT_S:
         return found
     text, claims = parts.issue(of_machine(parts.inventory, machine, identity), audience)
     kept.pop(name, None)

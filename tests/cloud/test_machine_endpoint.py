@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from labkit import Vault
 from labkit.cloud.machine_endpoint import HOST, MAX_KEPT_TOKENS
 from labkit.cloud.parts import KeptToken
 from labkit.front.cloud import Cloud
@@ -93,6 +94,20 @@ def test_a_token_is_kept_for_its_audience_until_shortly_before_it_ends(cloud: Cl
     assert vm.token() == first
     clock.move(2)
     assert vm.token() != first
+
+
+def test_a_token_of_a_clock_that_was_ahead_is_not_answered_once_it_is_right(cloud: Cloud) -> None:
+    cloud.set_clock_ahead("240h")
+    machine = cloud.vm("web-1")
+    of_later = machine.token()
+    assert machine.token() == of_later
+    cloud.set_clock_ahead("0s")
+
+    vault = Vault.dev(clock=cloud.clock, cloud=cloud)
+    vault.post("auth/cloud/role/web", {"bound_service_principal_ids": machine.principal_id}).raise_for_status()
+    vault.cloud.vm("web-1").login(vault, "web").raise_for_status()
+    assert machine.token() != of_later
+    assert machine.login(vault, "web", jwt=of_later).status == 403
 
 
 def test_kept_tokens_are_bounded(cloud: Cloud) -> None:
