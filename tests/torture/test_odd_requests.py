@@ -274,7 +274,7 @@ def make_world(dice: Random) -> World:
 
 def prepare(vault: Vault) -> tuple[Any, ...]:
     """Put something into every engine; return tokens of every kind."""
-    vault.post("sys/mounts/kv1", {"type": "kv"})
+    mount_the_others(vault)
     vault.post("kv1/app", {"user": "ada"})
     for version in range(3):
         vault.post("secret/data/app", {"data": {"n": version}})
@@ -286,12 +286,8 @@ def prepare(vault: Vault) -> tuple[Any, ...]:
     vault.post("auth/token/roles/r", {"allowed_policies": "reader", "token_bound_cidrs": "10.0.0.0/8"})
     vault.post("auth/cloud/config", {"tenant_id": GUID, "resource": "r", "client_id": GUID, "client_secret": CANARY})
     vault.post("auth/cloud/role/r", {"bound_locations": "here"})
-    for kind in ("approle", "userpass"):
-        vault.post(f"sys/auth/{kind}", {"type": kind})
-    vault.post("auth/approle/role/r", {"policies": "reader"})
-    vault.post("auth/approle/role/r/role-id", {"role_id": "r"})
-    vault.post("auth/approle/role/r/custom-secret-id", {"secret_id": CANARY, "num_uses": 9})
-    vault.post("auth/userpass/users/ada", {"password": CANARY})
+    vault.post("auth/approle/role/r", {"token_policies": "reader", "secret_id_num_uses": 3})
+    vault.post("auth/approle/role/r/custom-secret-id", {"secret_id": CANARY})
     made = [
         vault.post("auth/token/create", body).auth["client_token"]
         for body in (
@@ -510,12 +506,17 @@ def headers(world: World, dice: Random, method: Any) -> Any:
     return dice.choice((None, [], "x", 7)) if dice.random() < 0.005 else sent
 
 
+def mount_the_others(vault: Vault) -> None:
+    """Mount what is not there from the start."""
+    vault.post("sys/mounts/kv1", {"type": "kv"}).raise_for_status()
+    for kind in ("approle", "userpass"):
+        vault.post(f"sys/auth/{kind}", {"type": kind}).raise_for_status()
+
+
 def all_routes() -> list[tuple[str, Route]]:
     """Every route of every engine, under a path where the engine is mounted."""
     vault = Vault.dev()
-    vault.post("sys/mounts/kv1", {"type": "kv"})
-    for kind in ("approle", "userpass"):
-        vault.post(f"sys/auth/{kind}", {"type": kind})
+    mount_the_others(vault)
     from labkit.vault.context import own_work
 
     mounts = read_table(own_work(vault.core).full_storage).mounts
