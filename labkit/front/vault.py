@@ -152,26 +152,11 @@ class Vault(VaultNode, Aiming, ShortForms):
                 now_ns = self.core.now()
             self.resolved = None
             outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)), now_ns)
-            response = outcome if type(outcome) is Response else self._finish(outcome)
-            self.calls.add(method, path, json, self.resolved, response)
-        return response
+            if isinstance(outcome, Suspended):
+                from labkit.front import waiting_requests  # few requests wait (R24)
 
-    def _finish(self, outcome: Response | Suspended) -> Response:
-        """Answer what a request fetches until it is answered itself; while it hashes, other threads are let in."""
-        from labkit.vault import password_hashing  # few requests wait (R24)
-
-        resolved = self.resolved
-        while isinstance(outcome, Suspended):
-            if outcome.fetch.channel == password_hashing.CHANNEL:
-                self._lock.release()
-                try:
-                    answer = self._fetch(outcome.fetch)
-                finally:
-                    self._lock.acquire()
-            else:
-                answer = self._fetch(outcome.fetch)
-            outcome = self.resume(outcome, answer)
-        self.resolved = resolved
+                outcome = waiting_requests.finish(self, self._lock, self._fetch, outcome)
+            self.calls.add(method, path, json, self.resolved, outcome)
         return outcome
 
     def try_request(
@@ -364,10 +349,6 @@ class Vault(VaultNode, Aiming, ShortForms):
 
         Nothing sleeps until a fetch is due: the clock of a vault outside a lab is moved on.
         """
-        from labkit.vault import password_hashing
-
-        if fetch.channel == password_hashing.CHANNEL:
-            return password_hashing.answer(fetch)
         clock, outside, link = self.environment.now, self.environment.fetch, self._cloud_link
         if isinstance(clock, ShiftedClock):
             clock.shift_ns += max(fetch.not_before_ns - clock(), 0)

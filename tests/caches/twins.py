@@ -21,7 +21,8 @@ from labkit import Vault
 from labkit.front.keystore import KeyStore
 from labkit.front.outside_lab import ResetPoint, ShiftedClock, no_outside
 from labkit.seeded import SeededEntropy
-from labkit.service.message import Body, Request, Response, Suspended, copied
+from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied
+from labkit.vault import password_hashing
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.sealing.initialise import DEV_MOUNTS, set_up
@@ -253,7 +254,7 @@ class Twins:
 
                 def resume(cluster: Cluster, waiting: Suspended = waiting, asked: int = asked) -> Any:
                     node = cluster.nodes[asked]
-                    return node.resume(waiting, node._fetch(waiting.fetch))
+                    return node.resume(waiting, fetched(node, waiting.fetch))
 
                 outcome = self.both(resume, f"go on with {waiting.request.method} {waiting.request.path}")
 
@@ -327,8 +328,13 @@ def answered(node: Vault, request: Request, ticks: bool) -> Response:
         return node.request(method, path, body, headers, remote_address=address)
     outcome = node.handle(request)
     while isinstance(outcome, Suspended):
-        outcome = node.resume(outcome, node._fetch(outcome.fetch))
+        outcome = node.resume(outcome, fetched(node, outcome.fetch))
     return outcome
+
+
+def fetched(node: Vault, fetch: Fetch) -> Response:
+    """Return what a node's fetch is answered; a password is hashed here."""
+    return password_hashing.answer(fetch) if fetch.channel == password_hashing.CHANNEL else node._fetch(fetch)
 
 
 def forget(node: Vault, what: str) -> None:
