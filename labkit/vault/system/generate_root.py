@@ -1,6 +1,7 @@
 """``sys/generate-root``: a root token from key shares, for whoever has lost the last one.
 
-The endpoints are open: the shares are the authority (decision C6).
+The endpoints are open: the shares are the authority (decision C6).  Newer command lines ask for the same ones at
+``sys/generate-root-token``.
 """
 
 from __future__ import annotations
@@ -49,24 +50,20 @@ ROOT = TokenKind("node/root-attempt", _issue, is_root=True)
 
 OPEN = ("unauthenticated", "key_shares", "no_envelope")
 
-ROUTES = (
-    Route("read", "generate-root/attempt", read_attempt, (), *OPEN),
-    Route(
-        "write",
-        "generate-root/attempt",
-        start_attempt,
-        (
-            fields.text("pgp_key", "PGP public key (base64) that the token is encrypted to"),
-            fields.text("otp", "one-time pad of the token's length; made by the service when left out"),
-        ),
-        *OPEN,
-    ),
-    Route("delete", "generate-root/attempt", cancel_attempt, (), *OPEN),
-    Route(
-        "write",
-        "generate-root/update",
-        update_attempt,
-        (fields.text("key", "one key share, hex or base64"), fields.text("nonce", "nonce of the attempt")),
-        *OPEN,
-    ),
+START = (
+    fields.text("pgp_key", "PGP public key (base64) that the token is encrypted to"),
+    fields.text("otp", "one-time pad of the token's length; made by the service when left out"),
 )
+SHARE = (fields.text("key", "one key share, hex or base64"), fields.text("nonce", "nonce of the attempt"))
+
+
+def _routes(place: str) -> tuple[Route, ...]:
+    return (
+        Route("read", f"{place}/attempt", read_attempt, (), *OPEN),
+        Route("write", f"{place}/attempt", start_attempt, START, *OPEN),
+        Route("delete", f"{place}/attempt", cancel_attempt, (), *OPEN),
+        Route("write", f"{place}/update", update_attempt, SHARE, *OPEN),
+    )
+
+
+ROUTES = (*_routes("generate-root"), *_routes("generate-root-token"))

@@ -22,6 +22,7 @@ TABLE = Groups(
             "labkit.vault.system.node_facts",
         ),
         "generate-root": ("labkit.vault.system.generate_root",),
+        "generate-root-token": ("labkit.vault.system.generate_root",),
         "ha-status": ("labkit.vault.system.node_facts",),
         "health": ("labkit.vault.system.health",),
         "host-info": ("labkit.vault.system.node_facts",),

@@ -62,7 +62,8 @@ UNLOCK = "sys/namespaces/api-lock/unlock"
 # First segments of the system's paths that only the root namespace has: they are about the cluster as a whole.
 ROOT_ONLY = frozenset(
     (
-        *("audit", "audit-hash", "config", "decode-token", "experiments", "generate-recovery-token", "generate-root"),
+        *("audit", "audit-hash", "config", "decode-token", "experiments"),
+        *("generate-recovery-token", "generate-root", "generate-root-token"),
         *("ha-status", "host-info", "in-flight-req", "init", "key-status", "license", "loggers", "managed-keys"),
         *(
             "metrics",

@@ -48,6 +48,21 @@ def test_three_shares_give_a_root_token_that_does_not_end(service):
     assert service.get(ATTEMPT, token="").body["started"] is False
 
 
+def test_newer_command_lines_find_the_same_attempt_at_another_path(service):
+    attempt, update = "sys/generate-root-token/attempt", "sys/generate-root-token/update"
+    started = service.put(attempt, {}, token="").body
+    assert service.get(attempt, token="").body == service.get(ATTEMPT, token="").body
+    assert service.delete(attempt, token="").status == 204
+    assert service.get(ATTEMPT, token="").body["started"] is False
+    started = service.put(attempt, {}, token="").body
+    for share in service.unseal_keys[:3]:
+        done = service.put(update, {"key": share, "nonce": started["nonce"]}, token="").body
+    token = otp.decode(done["encoded_root_token"], started["otp"])
+    assert service.get("auth/token/lookup-self", token=token).data["policies"] == ["root"]
+    within = service.get(attempt, token="", headers={"X-Vault-Namespace": "none"})
+    assert within.status == 404
+
+
 def test_without_an_attempt(service):
     assert service.get(ATTEMPT, token="").body == {
         "nonce": "",
