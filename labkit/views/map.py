@@ -9,6 +9,7 @@ from labkit.views.boxes import Segment
 from labkit.views.contents.map_contents import BOTH_WAYS, ClusterMark, contents_of, describe
 from labkit.views.layout.map_layout import (
     CARD_ROOM,
+    LETTERS,
     NODE_ROWS,
     NODE_STEP,
     ROW,
@@ -27,7 +28,6 @@ from labkit.views.picture import LARGE, SMALL, Picture, arrow_head, circle, cros
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
 
-LETTERS = {"active": "A", "standby": "s", "sealed": "#", "paused": "‖", "down": "×"}
 BORDERS = {"primary": "primary", "secondary": "secondary", "unknown": "down"}
 RADIUS = 11
 

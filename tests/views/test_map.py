@@ -19,8 +19,8 @@ from labkit.views.contents.map_contents import (
     contents_of,
     describe,
 )
-from labkit.views.layout.map_layout import LEGEND, layout
-from labkit.views.map import LETTERS, draw
+from labkit.views.layout.map_layout import BROKEN_ARROW, CROSS, LETTERS, RED, layout
+from labkit.views.map import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -62,7 +62,7 @@ def test_nothing_is_shown_by_colour_only(lab):
     shown = words(root_of(lab))
 
     assert set(LETTERS.values()) | {"‖ paused"} <= shown
-    assert {"primary", "secondary", "3 clients", "cut off", *LEGEND} <= shown
+    assert {"primary", "secondary", "3 clients", "cut off", BROKEN_ARROW, CROSS, RED} <= shown
     assert {"80 ms · cut", "15 ms · cut to paris", "180 ms, usually 90 ms"} <= shown
     assert [one for one in shown if one.startswith("damaged: subpage")]
 

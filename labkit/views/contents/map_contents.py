@@ -213,7 +213,8 @@ def _one_way(network: Network, pair: Pair, path: Path) -> str:
     words = [now if now == usual else f"{now}, usually {usual}"]
     loss_ppm = lost_either(path.loss_ppm, fault.loss_ppm)
     if loss_ppm:
-        words.append(f"loses {loss_ppm / PERCENT_PPM:g} %")
+        planned = f", usually {path.loss_ppm / PERCENT_PPM:g} %" if fault.loss_ppm else ""
+        words.append(f"loses {loss_ppm / PERCENT_PPM:g} %{planned}")
     if fault.twice_ppm:
         words.append(f"datagrams come twice: {fault.twice_ppm / PERCENT_PPM:g} %")
     if path.bandwidth_bps:

@@ -1,14 +1,15 @@
 """Map layout: where the sites, lines and labels of a map stand, so that no two labels or sites overlap.
 
-1. Up to four sites have fixed places; more stand on an ellipse.  The picture grows until no two sites overlap.
-2. A label stands on its line where it is free of sites, other labels and, if possible, other lines; those of faults are
+1. Sites, and the ways between them, are placed by ``site_places``: no line passes under a box.
+2. The legend names the signs that are shown, and no others.
+3. A label stands on its line where it is free of sites, other labels and, if possible, other lines; those of faults are
    placed first.  One that finds no room is written in a list below the map.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import cos, pi, sin
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from labkit.views.boxes import Box, Segment, box_of, flow, is_free, width_of
@@ -22,26 +23,21 @@ from labkit.views.contents.map_contents import (
     SiteMark,
     clients_in_words,
 )
+from labkit.views.layout.site_places import BESIDE, GAP, TITLE_ROOM, SitePlaces, place_sites
 from labkit.views.picture import LARGE, SMALL
 
-LEAST_WIDTH, LEAST_HEIGHT = 668, 380
-TITLE_ROOM, GAP, WIDE_GAP = 34, 26, 36
 CARD_ROOM, LEAST_CARD = 12, 112
 NODE_STEP, ROW = 30, 18
 NODE_ROWS = 44
-BESIDE = 22
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86)
 ASIDE = (0, -16, 16, -32, 32)
 MANY_LINES = 24
 
-# The places of sites, as fractions of the room for them, by the number of sites.
-PLACES = {
-    1: ((0.5, 0.5),),
-    2: ((0.0, 0.5), (1.0, 0.5)),
-    3: ((0.0, 0.15), (1.0, 0.15), (0.5, 1.0)),
-    4: ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)),
-}
-LEGEND = ("A active", "s standby", "# sealed", "× down", "arrow: to the secondary", "cross: cut")
+LETTERS = {"active": "A", "standby": "s", "sealed": "#", "paused": "‖", "down": "d"}
+"""What stands in a node, by its state."""
+
+ARROW, BROKEN_ARROW = "arrow: streams to the secondary", "broken arrow: does not stream"
+CROSS, DOTTED, RED = "cross: cut", "dotted line: over other sites", "red words: a fault, or lag"
 
 
 class PlacedSite(NamedTuple):
@@ -90,24 +86,20 @@ class MapLayout(NamedTuple):
 
 def layout(contents: MapContents) -> MapLayout:
     """Place everything that a map says."""
-    boxes, width, height = _place_sites(contents.sites)
-    lines = [(mark, _outside(boxes[mark.a], boxes[mark.b])) for mark in contents.lines]
-    follows = [(mark, _arrow(boxes, mark, lines)) for mark in contents.follows]
+    places = place_sites([_size_of(site) for site in contents.sites])
+    boxes, width = places.boxes, places.width
+    lines, follows = _ways(contents, places)
     marks: list[tuple[LineMark | FollowMark, Segment]] = [*lines, *follows]
-    found = _label(marks, list(boxes.values()), Box(0, TITLE_ROOM, width, height - TITLE_ROOM))
+    found = _label(marks, boxes, Box(0, TITLE_ROOM, width, places.height - TITLE_ROOM))
     missing = [(_full_words(mark), _words(mark)[1]) for mark, _ in marks if mark not in found]
-    used = max(box.bottom for box in (*boxes.values(), *(label.box for label in found.values())))
+    used = max(box.bottom for box in (*boxes, *(label.box for label in found.values())))
     listed, bottom = _rows(missing, width, used + GAP / 2)
-    paused = any(
-        node.state == "paused" for site in contents.sites for cluster in site.clusters for node in cluster.nodes
-    )
-    words = (*LEGEND, "‖ paused") if paused else LEGEND
-    legend, bottom = _rows([(each, False) for each in words], width, bottom)
+    legend, bottom = _rows([(words, False) for words in _legend(contents)], width, bottom)
     return MapLayout(
         contents,
         width,
         int(bottom) + 8,
-        tuple([PlacedSite(site, boxes[site.name]) for site in contents.sites]),
+        tuple([PlacedSite(site, box) for site, box in zip(contents.sites, boxes, strict=True)]),
         tuple([PlacedLine(mark, segment, found.get(mark)) for mark, segment in lines]),
         tuple([PlacedFollow(mark, segment, found.get(mark)) for mark, segment in follows]),
         listed,
@@ -144,48 +136,38 @@ def _size_of(site: SiteMark) -> tuple[float, float]:
     return max(LEAST_CARD, max(widths) + 2 * CARD_ROOM), height + CARD_ROOM
 
 
-def _place_sites(sites: Sequence[SiteMark]) -> tuple[dict[str, Box], int, int]:
-    """Return the boxes of the sites, and the width and height of the picture."""
-    boxes, width, height = place_boxes([_size_of(site) for site in sites])
-    return {site.name: box for site, box in zip(sites, boxes, strict=True)}, width, height
+def _ways(
+    contents: MapContents, places: SitePlaces
+) -> tuple[list[tuple[LineMark, Segment]], list[tuple[FollowMark, Segment]]]:
+    """Place the lines, and each arrow beside what is between its sites already; inside one site along its edge."""
+    number = {site.name: place for place, site in enumerate(contents.sites)}
+    joined = {frozenset((mark.a, mark.b)) for mark in contents.lines}
+    lines = [(mark, places.way(number[mark.a], number[mark.b])) for mark in contents.lines]
+    follows = []
+    taken = Counter(joined)
+    for mark in contents.follows:
+        first, last = number[mark.primary_site], number[mark.secondary_site]
+        box, ends = places.boxes[first], frozenset((mark.primary_site, mark.secondary_site))
+        beside = BESIDE * ((taken[ends] + 1) // 2) * (1 if taken[ends] % 2 else -1)
+        taken[ends] += 1
+        inside = Segment(box.right, box.y + 18, box.right, box.bottom - 18)
+        follows.append((mark, inside if first == last else places.way(first, last, beside)))
+    return lines, follows
 
 
-def place_boxes(sizes: Sequence[tuple[float, float]]) -> tuple[list[Box], int, int]:
-    """Return boxes of these sizes, and the width and height of a picture in which no two overlap."""
-    widest, highest = max(size[0] for size in sizes), max(size[1] for size in sizes)
-    width, height = LEAST_WIDTH, LEAST_HEIGHT
-    while True:
-        room = Box(widest / 2 + GAP, TITLE_ROOM + highest / 2, 0, 0)
-        room = room._replace(width=width - widest - 2 * GAP, height=height - TITLE_ROOM - highest - GAP)
-        boxes = [
-            Box(room.x + x * room.width - size[0] / 2, room.y + y * room.height - size[1] / 2, *size)
-            for (x, y), size in zip(_places(len(sizes)), sizes, strict=True)
-        ]
-        fits = room.width >= 0 and room.height >= 0
-        grown = [box.grown(GAP if len(sizes) in PLACES else WIDE_GAP) for box in boxes]
-        if fits and all(is_free(box, boxes[:number]) for number, box in enumerate(grown)):
-            return boxes, width, height
-        width, height = width + 40, height + 30
-
-
-def _places(count: int) -> Iterable[tuple[float, float]]:
-    if count in PLACES:
-        return PLACES[count]
-    angles = [2 * pi * number / count - pi / 2 for number in range(count)]
-    return [(0.5 + 0.5 * cos(angle), 0.5 + 0.5 * sin(angle)) for angle in angles]
-
-
-def _outside(first: Box, last: Box) -> Segment:
-    return Segment(*first.centre, *last.centre).between(first, last)
-
-
-def _arrow(boxes: dict[str, Box], mark: FollowMark, lines: Sequence[tuple[LineMark, Segment]]) -> Segment:
-    """Place an arrow beside the line between its sites, or on its own way; inside one site along its edge."""
-    first, last = boxes[mark.primary_site], boxes[mark.secondary_site]
-    if first == last:
-        return Segment(first.right, first.y + 18, first.right, first.bottom - 18)
-    joined = any({mark.primary_site, mark.secondary_site} == {line.a, line.b} for line, _ in lines)
-    return Segment(*first.centre, *last.centre).beside(BESIDE if joined else 0).between(first, last)
+def _legend(contents: MapContents) -> list[str]:
+    """Return what the signs mean that are shown, and no others."""
+    states = {node.state for site in contents.sites for cluster in site.clusters for node in cluster.nodes}
+    words = [f"{letter} {state}" for state, letter in LETTERS.items() if state in states]
+    marks: list[LineMark | FollowMark] = [*contents.lines, *contents.follows]
+    shown = (
+        (ARROW, any(mark.streams for mark in contents.follows)),
+        (BROKEN_ARROW, any(not mark.streams for mark in contents.follows)),
+        (CROSS, any(mark.cut for mark in contents.lines)),
+        (DOTTED, any(not mark.direct for mark in contents.lines)),
+        (RED, any(_words(mark)[1] for mark in marks)),
+    )
+    return words + [text for text, is_shown in shown if is_shown]
 
 
 def _label(
@@ -209,7 +191,7 @@ def _words(mark: LineMark | FollowMark) -> tuple[str, bool]:
     if isinstance(mark, FollowMark):
         return mark.how, not mark.streams
     cut = "" if not mark.cut else " · cut" if mark.cut == BOTH_WAYS else f" · cut to {mark.cut}"
-    return mark.label + cut, bool(mark.cut) or "usually" in mark.label or "loses" in mark.label
+    return mark.label + cut, bool(mark.cut) or "usually" in mark.label or "twice" in mark.label
 
 
 def _rank(mark: LineMark | FollowMark) -> tuple[bool, bool]:

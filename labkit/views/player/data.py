@@ -30,7 +30,7 @@ class _Table:
         return self.values.setdefault(value, len(self.values))
 
 
-def data_of(recording: Recording, stage: Stage, title: str) -> dict[str, Any]:
+def data_of(recording: Recording, stage: Stage) -> dict[str, Any]:
     """Return what the script is given."""
     sentences = _Table()
     chains = {row: _chain(explanation, sentences) for row, explanation in recording.explanations.items()}
@@ -39,9 +39,8 @@ def data_of(recording: Recording, stage: Stage, title: str) -> dict[str, Any]:
     ]
     lost_chains = [_chain(found, sentences) for found in recording.loss_explanations]
     return {
-        "title": title,
         "end": _us(recording.end_ns),
-        "hosts": [[one.host.name, one.host.kind, round(one.x), round(one.y)] for one in stage.hosts],
+        "hosts": [[one.host.name, one.host.kind, round(one.x), round(one.y), one.host.site] for one in stage.hosts],
         **_messages(recording, [one.host.name for one in stage.hosts]),
         "clusters": _clusters(recording),
         "lines": _lines(recording),
@@ -70,29 +69,42 @@ def _chain(explanation: Explanation | None, sentences: _Table) -> list[Any] | No
 
 
 def _messages(recording: Recording, hosts: list[str]) -> dict[str, Any]:
+    """Return the messages as columns, and their kinds: source, target, what, whether lost, and the shortest flight.
+
+    A flight is said as what it took more than the shortest of its kind.
+    """
     places, whats, kinds = {name: number for number, name in enumerate(hosts)}, _Table(), _Table()
-    columns: dict[str, list[int]] = {"at": [], "took": [], "kind": [], "row": [], "cause": []}
     numbers = {message.row: number for number, message in enumerate(recording.messages)}
-    last_at = last_row = 0
-    for number, message in enumerate(recording.messages):
-        at = _us(message.at_ns)
-        ends = places[message.source], places[message.target]
-        columns["at"].append(at - last_at)
-        columns["took"].append(at - _us(message.sent_ns))
-        columns["kind"].append(kinds.place((*ends, whats.place(message.what), int(message.lost))))
-        columns["row"].append(message.row - last_row)
-        columns["cause"].append(number - numbers[message.cause] if message.cause in numbers else 0)
-        last_at, last_row = at, message.row
+    of_kind = [
+        kinds.place((places[one.source], places[one.target], whats.place(one.what), int(one.lost)))
+        for one in recording.messages
+    ]
+    took = [_us(one.at_ns) - _us(one.sent_ns) for one in recording.messages]
+    shortest = [min(its) for its in _grouped(of_kind, took, len(kinds.values))]
+    causes = [numbers.get(one.cause, number) for number, one in enumerate(recording.messages)]
     return {
-        "messages": columns,
-        "kinds": [list(kind) for kind in kinds.values],
+        "messages": {
+            "at": _differences(_us(one.at_ns) for one in recording.messages),
+            "took": [us - shortest[kind] for us, kind in zip(took, of_kind, strict=True)],
+            "kind": of_kind,
+            "row": _differences(one.row for one in recording.messages),
+            "cause": [number - cause for number, cause in enumerate(causes)],
+        },
+        "kinds": [[*kind, least] for kind, least in zip(kinds.values, shortest, strict=True)],
         "whats": list(whats.values),
         "gone": [
             [numbers[one.row], _us(one.gone_ns)] for one in recording.messages if one.lost and one.gone_ns != one.at_ns
         ],
         "interesting": _differences([numbers[row] for row in recording.interesting]),
-        "total": recording.total,
     }
+
+
+def _grouped(of_kind: list[int], values: list[int], count: int) -> list[list[int]]:
+    """Return the values of each kind."""
+    found: list[list[int]] = [[] for _ in range(count)]
+    for kind, value in zip(of_kind, values, strict=True):
+        found[kind].append(value)
+    return found
 
 
 def _differences(numbers: Iterable[int]) -> list[int]:

@@ -64,7 +64,7 @@ def page_of(
     recording: Recording, timeline: Picture, axis: Axis, title: str, facts: str, sections: Sequence[Section] = ()
 ) -> str:
     """Return the document; ``sections`` stand between the player and the table of what happened."""
-    data = {**data_of(recording, stage_of(recording), title), "axis": axis}
+    data = {**data_of(recording, stage_of(recording)), "axis": axis}
     # A text of the run must not end the script that it stands in.
     said = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     quiet = timeline._replace(description="What became of clusters and nodes; the table below says the same.")

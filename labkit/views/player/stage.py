@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from labkit.views.boxes import Box, Segment, box_of, is_free, width_of
-from labkit.views.layout.map_layout import place_boxes
+from labkit.views.layout.site_places import SitePlaces, place_sites
 from labkit.views.picture import LARGE, SMALL
 from labkit.views.player.recording import BALANCER, CLIENT, NODE, RecordedHost, Recording
 
@@ -18,9 +18,9 @@ MARGIN, ROW = 14, 18
 NODE_STEP, NODE_ROOM = 40, 46
 HOST_STEP, HOST_ROOM = 26, 26
 MAX_IN_A_ROW = 8
-WIDEST_WORDS = "secondary, comparing trees"
+WIDEST_WORDS = "not replicating"
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
-LABEL_ROOM = 26
+LABEL_ROOM = (26, -26, 0, 40, -40)
 
 
 class StageCluster(NamedTuple):
@@ -79,20 +79,20 @@ class Stage(NamedTuple):
 def stage_of(recording: Recording) -> Stage:
     """Place everything that stands still."""
     at = {name: [host for host in recording.hosts if host.site == name] for name in recording.sites}
-    boxes, _, _ = place_boxes([_size_of(at[name]) for name in recording.sites])
+    places = place_sites([_size_of(at[name]) for name in recording.sites])
+    boxes = places.boxes
     sites, hosts = [], []
     for name, box in zip(recording.sites, boxes, strict=True):
         site, placed = _furnish(name, box, at[name])
         sites.append(site)
         hosts += placed
-    known = dict(zip(recording.sites, boxes, strict=True))
     links = list(recording.links)
     joined = {frozenset(link[:2]) for link in links}
     for span in recording.lines:  # a fault between two sites without a line of their own
         if span.a != span.b and frozenset((span.a, span.b)) not in joined:
             joined.add(frozenset((span.a, span.b)))
             links.append((span.a, span.b, ""))
-    lines = _lines(links, known)
+    lines = _lines(recording, links, places)
     labels = [box_of(line.words, SMALL, line.x, line.y) for line in lines]
     return Stage(_view([*boxes, *labels]), tuple(sites), tuple(hosts), tuple(lines))
 
@@ -127,7 +127,7 @@ def _size_of(hosts: Sequence[RecordedHost]) -> tuple[float, float]:
     width, height = width_of("m" * 10, LARGE), LARGE + 2.0 * MARGIN
     for key, row in _rows(hosts):
         if key.startswith(NODE):
-            width = max(width, len(row) * NODE_STEP, width_of(WIDEST_WORDS, SMALL), width_of(row[0].cluster, SMALL))
+            width = max(width, len(row) * NODE_STEP, width_of(f"{row[0].cluster}: {WIDEST_WORDS}", SMALL))
             height += 2 * ROW + NODE_ROOM
         else:
             width = max(width, width_of(_words_of(key, row), SMALL), min(len(row), MAX_IN_A_ROW) * HOST_STEP)
@@ -159,14 +159,29 @@ def _spread(hosts: Sequence[RecordedHost], middle: float, y: float, step: float,
     return [StageHost(host, middle + (number % count - (count - 1) / 2) * step, y) for number, host in enumerate(hosts)]
 
 
-def _lines(links: Sequence[tuple[str, str, str]], boxes: dict[str, Box]) -> list[StageLine]:
-    """Place the lines, and their labels where they are free of sites and of one another if possible."""
-    taken = list(boxes.values())
+def _lines(recording: Recording, links: Sequence[tuple[str, str, str]], places: SitePlaces) -> list[StageLine]:
+    """Place the lines, and their labels where they are free of sites and of one another if possible.
+
+    A label has two lines: what is usual, and below it what a fault does; there is room for the longest that is said.
+    """
+    taken, sites = list(places.boxes), recording.sites
     found = []
     for a, b, words in links:
-        segment = Segment(*boxes[a].centre, *boxes[b].centre).between(boxes[a], boxes[b])
-        places = [box_of(words, SMALL, *segment.beside(LABEL_ROOM).at(share)) for share in SHARES]
-        box = next((place for place in places if is_free(place, taken)), places[0])
+        segment = places.way(sites.index(a), sites.index(b))
+        faults = [span.words for span in recording.lines if {span.a, span.b} == {a, b}]
+        longest = max((words, *faults), key=len)
+        boxes = [
+            _label_box(longest, bool(faults), *segment.beside(beside).at(share))
+            for beside in LABEL_ROOM
+            for share in SHARES
+        ]
+        box = next((box for box in boxes if is_free(box, taken)), boxes[0])
         taken.append(box)
-        found.append(StageLine(a, b, words, segment, *box.centre))
+        found.append(StageLine(a, b, words, segment, box.centre[0], box.y + ROW / 2))
     return found
+
+
+def _label_box(words: str, has_faults: bool, x: float, y: float) -> Box:
+    """Return the box of a label of one line or two whose middle is at a point."""
+    box = box_of(words, SMALL, x, y)
+    return Box(box.x, box.y - ROW / 2, box.width, box.height + ROW) if has_faults else box

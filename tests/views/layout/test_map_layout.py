@@ -18,7 +18,7 @@ from labkit.views.contents.map_contents import (
     NodeMark,
     SiteMark,
 )
-from labkit.views.layout.map_layout import LEGEND, MapLayout, PlacedLabel, layout, people_of
+from labkit.views.layout.map_layout import MapLayout, PlacedLabel, layout, people_of
 from tests.examples import examples
 
 CUTS = st.sampled_from(["", "", "", BOTH_WAYS, "there"])
@@ -165,8 +165,50 @@ def test_who_lives_at_a_site():
     assert people_of(site("a", clients=3)._replace(cloud="cloud")) == "3 clients · cloud"
 
 
-def test_the_legend_is_always_there():
-    assert [label.words for label in layout(mesh(2)).legend] == list(LEGEND)
+def test_the_legend_names_what_is_shown_and_nothing_else():
+    def legend(contents: MapContents) -> list[str]:
+        return [label.words for label in layout(contents).legend]
+
+    plain, quiet = mesh(2), mesh(2)._replace(follows=())
+    assert legend(quiet) == ["A active"]
+    assert legend(plain) == ["A active", "arrow: streams to the secondary"]
+    behind = plain.follows[0]._replace(streams=False)
+    assert legend(plain._replace(follows=(behind,))) == [
+        "A active",
+        "broken arrow: does not stream",
+        "red words: a fault, or lag",
+    ]
+    cut = quiet._replace(lines=(LineMark("site-0", "site-1", "80 ms", BOTH_WAYS, False),))
+    assert legend(cut) == ["A active", "cross: cut", "dotted line: over other sites", "red words: a fault, or lag"]
+    states = tuple([NodeMark(state, state) for state in ("down", "sealed", "standby", "paused")])
+    nodes = SiteMark("s", (ClusterMark("s", "primary", states),), 0)
+    assert legend(MapContents(0, (nodes,), (), ())) == ["s standby", "# sealed", "‖ paused", "d down"]
+
+
+def test_what_was_planned_is_no_alarm_and_a_fault_is():
+    for label, fault in (("80 ms · loses 0.01 %", False), ("80 ms · loses 5 %, usually 0.01 %", True)):
+        (line,) = layout(mesh(2, label)).lines
+        assert line.label is not None
+        assert line.label.fault is fault
+
+
+@pytest.mark.parametrize("count", [2, 6])
+def test_arrows_between_the_same_sites_stand_side_by_side(count):
+    plain = mesh(count)
+    follows = tuple([plain.follows[0]._replace(secondary=f"site-1-{number}") for number in range(3)])
+    marks = layout(plain._replace(follows=follows))
+    ways = [marks.lines[0].segment, *[placed.segment for placed in marks.follows]]
+
+    assert not [
+        pair for pair in combinations(ways, 2) if abs(pair[0].y1 - pair[1].y1) + abs(pair[0].x1 - pair[1].x1) < 9
+    ]
+
+
+@pytest.mark.parametrize("count", [3, 4, 8, 20])
+def test_no_line_or_arrow_passes_under_a_site(count):
+    marks = layout(mesh(count))
+    for segment, _ in beside(marks):
+        assert not [site.site.name for site in marks.sites if segment.crosses(site.box.grown(-1))]
 
 
 def test_the_layout_is_the_one_that_is_kept(full_map, kept, numbers):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import hypot
 from typing import Any
 
 import pytest
@@ -27,6 +28,10 @@ READ = """(() => {
     sentences: data.happenings.map(([at]) => sentenceAt(run, at)),
     got: gotAt(run, data.end),
     none: upTo([], 3),
+    paths: data.kinds.map(([source, target]) => {
+      const path = pathOf(data, source, target);
+      return [path, pointOn(path, 0), pointOn(path, 1), pointOn(path, 0.5)];
+    }),
   };
 })()"""
 
@@ -38,7 +43,7 @@ def recording(drilled_lab: Lab) -> Recording:
 
 @pytest.fixture(scope="module")
 def data(recording: Recording) -> dict[str, Any]:
-    return data_of(recording, stage_of(recording), "a run")
+    return data_of(recording, stage_of(recording))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +62,7 @@ def test_every_message_is_read_as_it_was(recording: Recording, data: dict[str, A
     names = [host[0] for host in data["hosts"]]
     places = {message.row: number for number, message in enumerate(recording.messages)}
     for message, row in zip(recording.messages, read["messages"], strict=True):
-        sent, end, gone, number, cause, interesting, source, target, what, lost = row
+        sent, end, gone, number, cause, interesting, source, target, what, lost, shortest = row
         assert (sent, end) == (message.sent_ns // 1_000, message.at_ns // 1_000)
         assert gone == message.gone_ns // 1_000
         assert number == message.row
@@ -65,6 +70,7 @@ def test_every_message_is_read_as_it_was(recording: Recording, data: dict[str, A
         assert (interesting == 1) == (message.row in recording.interesting)
         assert (names[source], names[target], data["whats"][what]) == message[2:5]
         assert (lost == 1) == message.lost
+        assert 0 <= shortest <= end - sent
 
 
 def test_it_stops_at_whatever_happened(recording: Recording, data: dict[str, Any], read: Any) -> None:
@@ -77,6 +83,24 @@ def test_it_stops_at_whatever_happened(recording: Recording, data: dict[str, Any
     assert read["stops"] == sorted(stops)
     assert read["beside"] == [0, sorted(stops)[1], data["end"], sorted(stops)[-2]]
     assert read["none"] == 0
+
+
+def test_a_message_goes_from_host_to_host_along_the_line_between_their_sites(data: dict[str, Any], read: Any) -> None:
+    if NODE is None:
+        return
+    lines = {frozenset(line[:2]): line[3:7] for line in data["stage"]["lines"]}
+    for (source, target, *_), (path, first, last, middle) in zip(data["kinds"], read["paths"], strict=True):
+        from_host, to_host = data["hosts"][source], data["hosts"][target]
+        line = lines.get(frozenset((from_host[4], to_host[4])))
+        assert (path[0], path[-1]) == (from_host[2:4], to_host[2:4])
+        assert len(path) == (4 if line else 2)
+        for point, host in ((first, from_host), (last, to_host)):
+            assert hypot(point[0] - host[2], point[1] - host[3]) == pytest.approx(6)
+        if line:
+            assert sorted(path[1] + path[2]) == sorted(line)
+            xs, ys = sorted(line[0::2]), sorted(line[1::2])
+            assert xs[0] - 60 <= middle[0] <= xs[1] + 60
+            assert ys[0] - 60 <= middle[1] <= ys[1] + 60
 
 
 def test_every_answer_is_that_of_why(recording: Recording, data: dict[str, Any], read: Any) -> None:

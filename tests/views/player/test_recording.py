@@ -81,7 +81,7 @@ def test_what_is_said_of_any_instant_was_so(seeds: range, tmp_path: Path) -> Non
     for seed in seeds:
         lab, seen = drilled(seed)
         recording = recording_of(lab.queries, lab.invariants)
-        data = data_of(recording, stage_of(recording), "a run")
+        data = data_of(recording, stage_of(recording))
         answers = asked(tmp_path, {"data": data, "instants": [one.at for one in seen]}, SAYS)
         for was, says in zip(seen, answers or (), strict=NODE is not None):
             compare(f"seed {seed}, {was.at / 1e6} s", was, says, data, recording)

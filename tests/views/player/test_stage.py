@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 
 import pytest
 
 from labkit import Lab
-from labkit.views.boxes import is_free, width_of
+from labkit.views.boxes import box_of, is_free, width_of
 from labkit.views.picture import SMALL
+from labkit.views.player.line_conditions import LineSpan
 from labkit.views.player.recording import CLIENT, RecordedHost, Recording, recording_of
 from labkit.views.player.stage import MAX_IN_A_ROW, Stage, stage_of
 
@@ -66,3 +68,22 @@ def test_many_clients_share_the_places_there_are() -> None:
     stage = stage_of(recording._replace(hosts=crowd))
 
     assert len({(one.x, one.y) for one in stage.hosts}) == MAX_IN_A_ROW
+
+
+@pytest.mark.parametrize("count", [2, 4, 6])
+def test_labels_of_lines_have_room_for_what_a_fault_says(count: int) -> None:
+    lab = Lab.pair(seed=7)
+    sites = tuple([f"site-{number}" for number in range(count)])
+    hosts = tuple([RecordedHost(f"{site}-1", "node", site, site) for site in sites])
+    links = tuple([(a, b, "80 ms") for a, b in combinations(sites, 2)])
+    faults = tuple([LineSpan(a, b, 0, 1, "slow: factor 4", "both ways") for a, b, _ in links])
+    recording = recording_of(lab.queries, lab.invariants)
+    stage = stage_of(recording._replace(sites=sites, hosts=hosts, links=links, lines=faults))
+    labels = [box_of("slow: factor 4", SMALL, line.x, line.y + 16) for line in stage.lines]
+    labels += [box_of("80 ms", SMALL, line.x, line.y) for line in stage.lines]
+
+    assert not [box for box in labels for site in stage.sites if box.overlaps(site.box)]
+    fault_labels = labels[: len(links)]
+    if count <= 4:  # of fifteen lines that are all bad some labels share a place
+        assert not [pair for pair in combinations(fault_labels, 2) if pair[0].overlaps(pair[1])]
+    assert all(stage.view.holds(box.x, box.y) and stage.view.holds(box.right, box.bottom) for box in labels)

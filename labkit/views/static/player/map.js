@@ -6,8 +6,9 @@
 import { justLost, onTheWay, shareOf, stateAt } from "./run.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const LETTERS = { active: "A", standby: "s", sealed: "#", paused: "‖", down: "×" };
+const LETTERS = { active: "A", standby: "s", sealed: "#", paused: "‖", down: "d" };
 const BESIDE = 6;
+const WIDE = 720;
 const SHAPES = {
   request: ["circle", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"],
   response: ["triangle", "M0-6L6 5H-6z"],
@@ -45,6 +46,26 @@ function legendOf(data) {
   return words;
 }
 
+// The corners of the way from one host to another: along the line between their sites where there is one.
+function pathOf(data, source, target) {
+  const [[, , x1, y1, from], [, , x2, y2, to]] = [data.hosts[source], data.hosts[target]];
+  const line = data.stage.lines.find(([a, b]) => (a === from && b === to) || (a === to && b === from));
+  if (from === to || !line) return [[x1, y1], [x2, y2]];
+  const ends = [[line[3], line[4]], [line[5], line[6]]];
+  return [[x1, y1], ...(line[0] === from ? ends : ends.reverse()), [x2, y2]];
+}
+
+// The point after a share of a way, a little beside it: each direction has its own side.
+function pointOn(path, share) {
+  const lengths = path.slice(1).map(([x, y], place) => Math.hypot(x - path[place][0], y - path[place][1]) || 1);
+  let left = share * lengths.reduce((sum, one) => sum + one, 0);
+  let place = 0;
+  while (place < lengths.length - 1 && left > lengths[place]) { left -= lengths[place]; place += 1; }
+  const [[x1, y1], [x2, y2]] = [path[place], path[place + 1]];
+  const [dx, dy] = [(x2 - x1) / lengths[place], (y2 - y1) / lengths[place]];
+  return [x1 + dx * left - dy * BESIDE, y1 + dy * left + dx * BESIDE];
+}
+
 function drawStill(svg, data) {
   const { sites, clusters, groups, lines } = data.stage;
   const lineOf = new Map();
@@ -55,7 +76,8 @@ function drawStill(svg, data) {
   });
   lines.forEach(([a, b, words, x1, y1, x2, y2, x, y]) => {
     const line = draw("path", ways, { d: `M${x1} ${y1}L${x2} ${y2}`, class: "way" });
-    lineOf.set(`${a} ${b}`, { line, usual: words, words: draw("text", svg, { x, y: y + 4, class: "words faint" }, words) });
+    draw("text", svg, { x, y: y + 4, class: "words faint" }, words);
+    lineOf.set(`${a} ${b}`, { line, words: draw("text", svg, { x, y: y + 20, class: "words alarm" }) });
   });
   groups.forEach(([words, x, y]) => draw("text", svg, { x, y, class: "words faint" }, words));
   const said = new Map(clusters.map(([name, x, y]) => [name, [
@@ -80,25 +102,18 @@ function makeMap(room, run) {
   const [, , width] = data.stage.view;
   const svg = draw("svg", room, { viewBox: data.stage.view.join(" "), class: "labkit map", role: "presentation" });
   room.style.setProperty("--least", `${Math.ceil((width * 12) / 13)}px`);
+  room.closest("#stage").classList.toggle("wide", width > WIDE);
   room.style.setProperty("--widest", `${Math.round(width * 1.4)}px`);
   const still = drawStill(svg, data);
   const air = draw("g", svg);
   const shapes = data.kinds.map((kind, place) => shapeOf(data, place));
+  const paths = data.kinds.map(([source, target]) => pathOf(data, source, target));
   const pool = [];
   let drawn = [];
 
-  function place(message, at) {
-    const [source, target] = data.kinds[run.kind[message]];
-    const [, , x1, y1] = data.hosts[source];
-    const [, , x2, y2] = data.hosts[target];
-    const share = shareOf(run, message, at);
-    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-    return [x1 + (x2 - x1) * share - ((y2 - y1) / length) * BESIDE, y1 + (y2 - y1) * share + ((x2 - x1) / length) * BESIDE];
-  }
-
   function put(number, message, at, crossed, chosen) {
     const element = pool[number] ?? (pool[number] = draw("path", air));
-    const [x, y] = place(message, at);
+    const [x, y] = pointOn(paths[run.kind[message]], shareOf(run, message, at));
     const lost = data.kinds[run.kind[message]][3];
     const names = ["message", shapes[run.kind[message]]];
     if (lost) names.push(crossed ? "crossed" : "lost");
@@ -125,11 +140,10 @@ function makeMap(room, run) {
       });
     });
     const faults = new Map(state.lines.map((line) => [`${line.a} ${line.b}`, line]));
-    still.lineOf.forEach(({ line, usual, words }, key) => {
+    still.lineOf.forEach(({ line, words }, key) => {
       const fault = faults.get(key) ?? faults.get(key.split(" ").reverse().join(" "));
       line.setAttribute("class", fault ? (fault.cut ? "way cut" : "way bad") : "way");
-      words.textContent = fault ? [usual, fault.words].filter(Boolean).join(" · ") : usual;
-      words.setAttribute("class", fault ? "words alarm" : "words faint");
+      words.textContent = fault ? fault.words : "";
     });
   }
 
@@ -153,4 +167,4 @@ function makeMap(room, run) {
   return { show, messageAt, pool };
 }
 
-export { legendOf, makeMap, shapeOf };
+export { legendOf, makeMap, pathOf, pointOn, shapeOf };

@@ -31,7 +31,7 @@ function upTo(list, value) {
 function readRun(data) {
   const { took, kind, cause } = data.messages;
   const end = summed(data.messages.at);
-  const sent = end.map((at, place) => at - took[place]);
+  const sent = end.map((at, place) => at - took[place] - data.kinds[kind[place]][4]);
   const gone = goneOf(data, end);
   const bySending = Uint32Array.from(sent.keys()).sort((one, other) => sent[one] - sent[other] || one - other);
   const interesting = new Uint8Array(end.length);
@@ -46,7 +46,7 @@ function readRun(data) {
     row: summed(data.messages.row),
     bySending,
     sendings: Float64Array.from(bySending, (place) => sent[place]),
-    longest: took.reduce((most, one) => Math.max(most, one), 0),
+    longest: sent.reduce((most, one, place) => Math.max(most, end[place] - one), 0),
     interesting,
     lost: data.messages.kind.flatMap((one, place) => (data.kinds[one][3] ? [place] : [])),
     happened: data.happenings.map(([at]) => at),
