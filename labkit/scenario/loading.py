@@ -37,7 +37,8 @@ from labkit.scenario.problems import (
     space_hint,
 )
 from labkit.scenario.scenario import Scenario, Step
-from labkit.scenario.step_timing import names_in, taken_from, timed, wrong_between
+from labkit.scenario.step_timing import taken_from, timed, wrong_between
+from labkit.scenario.timed.points import names_in
 from labkit.scenario.timed.timed_sections import read_timed, timed_positions
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verb import RUNBOOK

@@ -77,3 +77,11 @@ def _delay(value: dict[str, Any], instants: list[str]) -> int:
         return read_duration(value[instants[0]])
     except ValueError as error:
         raise FieldError(str(error), instants[0]) from None
+
+
+def names_in(data: Any) -> dict[str, int]:
+    """Return the numbers of a document's steps by their names, even when other parts of it are wrong."""
+    timeline = data.get("timeline") if isinstance(data, dict) else None
+    steps = enumerate(timeline if isinstance(timeline, list) else (), 1)
+    named = [(raw.get("name"), number) for number, raw in steps if isinstance(raw, dict)]
+    return {name: number for name, number in reversed(named) if isinstance(name, str)}

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from labkit.scenario.problems import FilePosition, expected
-from labkit.scenario.step_timing import names_in
-from labkit.scenario.timed.points import AfterPoint, WrittenPoint
+from labkit.scenario.timed.points import AfterPoint, WrittenPoint, names_in
 from labkit.scenario.timed.spanning import COVERS
 from labkit.scenario.timed.timed_conditions import TIMED_PARTS, TimedCondition
 

@@ -365,10 +365,6 @@ def _leaf_of(key: str, stored: bytes | None) -> bytes | None:
     return None if stored is None else leaf_digest(key, stored)
 
 
-def _leaf_of(key: str, stored: bytes | None) -> bytes | None:
-    return None if stored is None else leaf_digest(key, stored)
-
-
 def tree_of(leaves: Mapping[str, bytes], kept: LeafStore) -> MerkleTree:
     """Return the tree of leaves of either tree, over what keeps others: all pages, and the leaves that differ, count
     as changed.
