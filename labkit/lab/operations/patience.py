@@ -5,8 +5,8 @@
 2. While the connection to its upstream is ready, what does not arrive is slow, not lost.  Then patience lasts as long
    as the largest value takes over the slowest link; otherwise as long as the step says.
 3. Who has waited long on a ready connection looks less often.
-4. A comparison in vain is no progress, whatever it fetched: after ``MAX_COMPARISONS`` in a row patience lasts as long
-   as the step says, from the first of them on.
+4. A comparison in vain does not count as progress, whatever it fetched: after ``MAX_COMPARISONS`` in a row patience
+   lasts as long as the step says, from the first of them on.
 """
 
 from __future__ import annotations

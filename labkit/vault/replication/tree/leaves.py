@@ -63,6 +63,11 @@ def leaf_digest(key: str, stored: bytes) -> bytes:
     return _small_leaf(key, stored)[0] if len(stored) <= MAX_CACHED_BYTES else computed_leaf(key, stored)
 
 
+def leaf_or_none(key: str, stored: bytes | None) -> bytes | None:
+    """Return the leaf of what is stored under a key, None where nothing is."""
+    return None if stored is None else leaf_digest(key, stored)
+
+
 def placed_leaf(key: str, stored: bytes) -> PlacedLeaf:
     """Return the same, with what a tree that takes it in needs beside it."""
     return _small_leaf(key, stored) if len(stored) <= MAX_CACHED_BYTES else _placed(key, stored)

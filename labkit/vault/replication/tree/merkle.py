@@ -23,6 +23,7 @@ from labkit.vault.replication.tree.leaves import (
     NothingKept,
     bucket,
     leaf_digest,
+    leaf_or_none,
     placed_leaf,
 )
 from labkit.vault.replication.tree.tree_nodes import (
@@ -206,10 +207,7 @@ class MerkleTree:
         return self._changed[key] if key in self._changed else self._kept.leaf(key)
 
     def known_leaves(self, changes: Iterable[tuple[str, bytes | None, Any]]) -> tuple[bytes | None, ...]:
-        """Return of each change's key the leaf before, None where nothing was stored, ``UNSETTLED`` for a noted one.
-
-        A noted value that is not the one before the change was damaged since: what was written counts.
-        """
+        """Return of each change's key the leaf before, None where nothing was stored, ``UNSETTLED`` for a noted one."""
         if self._unread:
             self._settle()
         noted, changed, kept_leaf = self._noted, self._changed, self._kept.leaf
@@ -217,7 +215,7 @@ class MerkleTree:
             [
                 None
                 if value is None
-                else (UNSETTLED if noted[key] == value else _leaf_of(key, noted[key]))
+                else (UNSETTLED if noted[key] == value else leaf_or_none(key, noted[key]))  # it was damaged since
                 if key in noted
                 else changed[key]
                 if key in changed
@@ -359,10 +357,6 @@ class MerkleTree:
             for pending in self._pending.values():
                 pending.clear()
         self._ahead = None
-
-
-def _leaf_of(key: str, stored: bytes | None) -> bytes | None:
-    return None if stored is None else leaf_digest(key, stored)
 
 
 def tree_of(leaves: Mapping[str, bytes], kept: LeafStore) -> MerkleTree:
