@@ -95,6 +95,10 @@ What a group got, how logins ended, and how far one secondary is behind, are key
       lag times: {tokyo: {at most: 500ms}}
 """
 
+ABOUT_VERBS = """
+A timeline is a list of steps such as {do: replicate, primary: paris, secondary: tokyo, at: 1s}.  The verbs of do, each
+with its parameters and a file that uses it on a page of its own (labkit help verbs crash):"""
+
 ABOUT_STEPS = """
 A step of the timeline has do, a verb, with the verb's parameters (labkit help verbs), and may have:
     at: the instant at which it begins, such as 20s
@@ -311,9 +315,24 @@ def _scenario() -> Iterator[str]:
     yield from _keys(FilePart, "")
     yield ABOUT_MANY_RUNS.rstrip()
     yield ABOUT_WORK.rstrip()
+    yield from _verbs_by_kind()
     yield ABOUT_STEPS
     yield from (f"    {name}" for name in STANDING)
     yield ABOUT_OVER_TIME.rstrip()
+
+
+def _verbs_by_kind() -> Iterator[str]:
+    from labkit.scenario.verb import FAULT, RUNBOOK, STORY
+    from labkit.scenario.verbs import VERBS
+
+    yield ABOUT_VERBS
+    for kind, what in (
+        (RUNBOOK, "what operators do"),
+        (FAULT, "faults, and what undoes them"),
+        (STORY, "the file's own"),
+    ):
+        names = ", ".join(verb.name for verb in VERBS.values() if verb.kind == kind)
+        yield fill(f"{what}: {names}", WIDTH, initial_indent="    ", subsequent_indent=" " * 8, break_on_hyphens=False)
 
 
 def _invariants() -> Iterator[str]:

@@ -107,9 +107,9 @@ def describe_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
-        return "a mapping"
+        return "a mapping" if value else "an empty mapping"
     if isinstance(value, list | tuple):
-        return "a list"
+        return "a list" if value else "an empty list"
     text = printable(str(value))
     text = text if len(text) <= MAX_SHOWN_CHARACTERS else text[: MAX_SHOWN_CHARACTERS - 1] + "…"
     return text if isinstance(value, int | float) else f"'{text}'"

@@ -63,18 +63,32 @@ def table(rows: Sequence[VerdictRow], summary: str, columns: int = 0) -> str:
 
 def columns_of(cells: Sequence[Sequence[str]], columns: int) -> list[str]:
     """Lay rows out in columns, the headings first; a long cell continues on the line below."""
-    places = range(len(cells[0]))
-    widths = [min(MAX_CELL_CHARACTERS, max(len(row[place]) for row in cells)) for place in places]
-    while columns and sum(widths) + len(GAP) * places[-1] > columns and max(widths) > MIN_CELL_CHARACTERS:
-        widths[widths.index(max(widths))] -= 1
-    lines = []
+    widths = _widths(cells, columns)
+    lines: list[str] = []
+    rule = GAP.join("-" * width for width in widths)
     for row in cells:
         wrapped = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
         for number in range(max(map(len, wrapped))):
             parts = (column[number] if number < len(column) else "" for column in wrapped)
             lines.append(GAP.join(f"{part:<{width}}" for part, width in zip(parts, widths, strict=True)).rstrip())
-    rule = GAP.join("-" * width for width in widths)
-    return [lines[0], rule, *lines[1:]]
+        if row is cells[0]:
+            lines.append(rule)
+    return lines
+
+
+def _widths(cells: Sequence[Sequence[str]], columns: int) -> list[int]:
+    """Return the width of each column; with little room headings are wrapped first, then cells, at last words."""
+    places = range(len(cells[0]))
+    widths = [min(MAX_CELL_CHARACTERS, max(len(row[place]) for row in cells)) for place in places]
+    words = [max((len(word) for row in cells for word in row[place].split()), default=0) for place in places]
+    bodies = [max((len(row[place]) for row in cells[1:]), default=0) for place in places]
+    for limits in (list(map(max, words, bodies)), words, [MIN_CELL_CHARACTERS] * len(words)):
+        while columns and sum(widths) + len(GAP) * places[-1] > columns:
+            spare = [width if width > limit else 0 for width, limit in zip(widths, limits, strict=True)]
+            if not any(spare):
+                break
+            widths[spare.index(max(spare))] -= 1
+    return widths
 
 
 def html_table(rows: Sequence[VerdictRow], summary: str) -> str:

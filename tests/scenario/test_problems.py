@@ -119,7 +119,17 @@ def test_nothing_shown_controls_a_terminal(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "nothing"), (True, "true"), (5, "5"), (1.5, "1.5"), ("a", "'a'"), ([], "a list"), ({}, "a mapping")],
+    [
+        (None, "nothing"),
+        (True, "true"),
+        (5, "5"),
+        (1.5, "1.5"),
+        ("a", "'a'"),
+        ([], "an empty list"),
+        ([1], "a list"),
+        ({}, "an empty mapping"),
+        ({"a": 1}, "a mapping"),
+    ],
 )
 def test_values_are_described_in_the_words_of_the_file(value: object, text: str) -> None:
     assert describe_value(value) == text

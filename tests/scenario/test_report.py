@@ -10,7 +10,7 @@ import pytest
 from labkit.front.lab import Lab
 from labkit.lab.invariants import Violation
 from labkit.scenario.measures import VerdictRow
-from labkit.scenario.report import report
+from labkit.scenario.report import columns_of, report
 from labkit.scenario.scenario import Scenario
 from labkit.scenario.verdict import Verdict
 from labkit.trace import Trace
@@ -137,6 +137,21 @@ def test_every_row_stands_below_the_rule() -> None:
         "lost   0         3         broken",
         "roots  equal     equal     ok",
     ]
+
+
+MANY_RUNS = (
+    ("combination", "runs", "not as expected", "rate of these"),
+    ("latency: 20ms, nodes: 3", "20", "20", "100% (at least 83.9%)"),
+)
+
+
+@pytest.mark.parametrize(("columns", "heading", "body"), [(80, 1, 1), (64, 2, 1), (48, 2, 2)])
+def test_where_there_is_little_room_headings_are_wrapped_first(columns: int, heading: int, body: int) -> None:
+    found = columns_of(MANY_RUNS, columns)
+
+    assert max(map(len, found)) <= columns
+    assert found[heading].startswith("----"), "the rule stands below the whole of the headings"
+    assert len(found) == heading + 1 + body
 
 
 def test_the_html_table_escapes() -> None:
