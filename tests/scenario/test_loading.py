@@ -95,7 +95,14 @@ def test_a_good_file_becomes_a_scenario(vary: Vary, scenario_of: ScenarioOf) -> 
     assert scenario.timeline == (
         Step(1, "replicate", (("primary", "paris"), ("secondary", "tokyo")), "replicate paris to tokyo", SECOND_NS),
         Step(2, "crash", (("target", "paris"),), "crash paris", 5 * SECOND_NS),
-        Step(3, "promote", (("cluster", "tokyo"), ("force", False)), "promote tokyo", None, 2 * SECOND_NS),
+        Step(
+            3,
+            "promote",
+            (("cluster", "tokyo"), ("force", False), ("furthest ahead", None)),
+            "promote tokyo",
+            None,
+            2 * SECOND_NS,
+        ),
     )
     assert scenario.expect == Expectations(
         (ExpectedRange("lost", 1, 3), ExpectedRange("rto", None, 15 * SECOND_NS)),

@@ -42,7 +42,7 @@ def test_a_step_follows_those_above_or_one_of_them(
     last = steps_of(scenario_of, text)[-1]
 
     assert (last.after_step, last.after_ns / SECOND_NS, last.from_beginning) == (step, delay_s, from_beginning)
-    assert (last.at_ns, dict(last.arguments)) == (None, {"cluster": "tokyo", "force": False})
+    assert (last.at_ns, dict(last.arguments)) == (None, {"cluster": "tokyo", "force": False, "furthest ahead": None})
 
 
 def test_a_step_has_its_name_and_what_it_waits_for(vary: Vary, scenario_of: ScenarioOf) -> None:

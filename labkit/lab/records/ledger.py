@@ -5,7 +5,7 @@
 2. A write is an answered operation that committed something; ``sys/`` calls and deliberate wipes are not counted.  It
    stands for the commit of the attempt that was answered, else for that of the last attempt before, where the cluster
    that answered holds this; what an earlier attempt committed is the same write.  So a deletion that finds nothing to
-   delete at a survivor is no write, whatever another attempt deleted elsewhere.
+   delete at a survivor counts as no write, whatever another attempt deleted elsewhere.
 3. What an attempt committed is remembered while somebody waits for the answer, and no longer.
 4. Acknowledged writes are kept for good, packed (``packed_rows``): any may be lost by the next promotion.  Of how
    operations ended, and of failed requests, only the newest are kept where ``newest`` says how many (``chunks``); all
