@@ -30,11 +30,13 @@ from labkit.lab.invariants.rules import (
     RULES,
     STANDING,
     SURVIVING_TOKENS,
+    VERSION_ORDER,
     WHOLE_COMMITS,
     WITHIN_LAG,
 )
 from labkit.lab.invariants.scene import LabFollower, Scene, StandingRule
 from labkit.lab.invariants.surviving_tokens import SurvivingTokens
+from labkit.lab.invariants.version_order import VersionOrder
 from labkit.lab.invariants.whole_commits import WholeCommits
 from labkit.lab.queries import Queries
 from labkit.lab.records.loss_and_outage import Promotion
@@ -61,6 +63,7 @@ JUDGES: dict[str, type[StandingRule]] = {
     SURVIVING_TOKENS: SurvivingTokens,
     CATCHING_UP: CatchingUp,
     CLEAR_TEXT: ClearText,
+    VERSION_ORDER: VersionOrder,
 }
 """The rules that have a module of their own."""
 

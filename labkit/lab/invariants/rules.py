@@ -20,6 +20,7 @@ OPERATION_TOKEN = "a protected call needs the operation token"
 SURVIVING_TOKENS = "tokens outlive a promotion"
 CATCHING_UP = "a healed secondary catches up"
 CLEAR_TEXT = "no secret in clear text"
+VERSION_ORDER = "a secret's versions have one order"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +138,15 @@ RULES: tuple[RuleText, ...] = (
         "look",
         spared="answers to who asks for a secret by its path; secrets that only an operator's request held",
         broken_by="no fault of a lab; tests plant a status, an observation and a commit that show one",
+    ),
+    RuleText(
+        name=VERSION_ORDER,
+        says="The versions of a secret that clients and operators are answered have one order, which is that of time: "
+        "what begins after an answer has no earlier version, a write a later one, and no version is given twice.",
+        judged="at each answer that names a version, of each path and each history of a cluster",
+        spared="operations without an answer; what is under way while a secret's metadata is deleted, and what was "
+        "answered before; reading an old version; what a promotion lost begins another history",
+        broken_by="no fault of a lab; tests plant a version that is given twice, and a reading of an old one",
     ),
 )
 """All of them, in the order in which a verdict lists them."""

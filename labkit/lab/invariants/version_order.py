@@ -1,0 +1,158 @@
+"""Version order: the versions of a secret that clients were answered have one order, which is that of time (R18).
+
+1. It is judged by answers, of each path and each history of a cluster: a write that began after another operation was
+   answered has a later version than that one, a reading no earlier one, and no version is given twice.
+2. Deleting the metadata of a secret begins another life: versions are counted again, and what was under way then is not
+   judged.  An operation without an answer says nothing.
+3. Of each secret the newest answers with a higher version than all before are kept, so that each costs the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from labkit.lab.invariants.rules import VERSION_ORDER
+from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
+from labkit.lab.wire.messages import Correlation
+from labkit.lab.wire.reports import ANSWERED, AskEnded, Committed, OperationEnded
+from labkit.service.durations import SECOND_NS
+
+MAX_ANSWERS = 16
+"""How many answers are kept of a secret: of so many at once, and more, the earliest are not compared."""
+
+Secret = tuple[str, int]
+"""The path of a secret, and the number of the history that has its versions."""
+
+
+class VersionAnswered(NamedTuple):
+    """An answer that named a version: when it came, to whom, and whether it was a write's."""
+
+    at_ns: int
+    version: int
+    asker: str
+    is_write: bool
+
+    @property
+    def text(self) -> str:
+        """The operation in words."""
+        what = "write" if self.is_write else "reading"
+        return f"a {what} of {self.asker}, answered at {self.at_ns / SECOND_NS:.3f} s"
+
+
+class AttemptVersion(NamedTuple):
+    """The version that one attempt of a write made."""
+
+    secret: Secret
+    version: int
+
+
+class VersionOrder(StandingRule):
+    """The newest answers of each secret, when its life began, and what was made for whoever waits for an answer."""
+
+    __slots__ = ("_answers", "_lives", "_made")
+
+    def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
+        super().__init__(scene, state)
+        self._answers: dict[Secret, tuple[VersionAnswered, ...]] = {
+            secret: tuple([VersionAnswered(*row) for row in rows]) for secret, rows in state.get("answers", ())
+        }
+        self._lives: dict[Secret, int] = dict(state.get("lives", ()))
+        self._made: dict[tuple[str, int], dict[int, AttemptVersion]] = {
+            asked: {attempt: AttemptVersion(*row) for attempt, row in rows} for asked, rows in state.get("made", ())
+        }
+
+    @property
+    def judgements(self) -> Judgements:
+        """Versions that are made, and what clients and operators are answered."""
+        return {
+            Committed: self.on_committed,
+            OperationEnded: self.on_operation_ended,
+            AskEnded: self.on_ask_ended,
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return what it keeps as plain values."""
+        return {
+            **super().state(),
+            "answers": tuple([(secret, tuple(map(tuple, rows))) for secret, rows in self._answers.items()]),
+            "lives": tuple(self._lives.items()),
+            "made": tuple(
+                [
+                    (asked, tuple([(attempt, tuple(row)) for attempt, row in rows.items()]))
+                    for asked, rows in self._made.items()
+                ]
+            ),
+        }
+
+    def on_committed(self, report: Committed) -> None:
+        """Note the version that a write made for who waits; the end of all versions begins another life."""
+        made = report.made
+        if made is None:
+            return
+        queries = self._scene.queries
+        secret = made.path, queries.parts.ledger.histories.current[report.cluster]
+        if not made.version:
+            self._lives[secret] = queries.now
+            self._answers.pop(secret, None)
+        elif report.correlation is not None and queries.is_awaited(report.correlation):
+            attempts = self._made.setdefault(report.correlation[:2], {})
+            attempts[report.correlation.attempt] = AttemptVersion(secret, made.version)
+
+    def on_operation_ended(self, report: OperationEnded) -> None:
+        """Judge what a client was answered."""
+        if report.seen is not None or self._made:
+            self._end(report, report.client)
+
+    def on_ask_ended(self, report: AskEnded) -> None:
+        """Judge what an operator was answered."""
+        if report.seen is not None or self._made:
+            self._end(report, report.asker)
+
+    def _end(self, report: OperationEnded | AskEnded, asker: str) -> None:
+        seen, correlation = report.seen, report.correlation
+        if seen is not None:
+            if seen.version:
+                history = self._scene.queries.parts.ledger.histories.current.get(report.cluster, -1)
+                self._judge((seen.path, history), report.started_ns, _answered(report, seen.version, asker, False))
+            return
+        attempts = self._made.pop(correlation[:2], None)
+        if attempts is not None and report.outcome == ANSWERED:
+            made = _of_attempt(attempts, correlation)
+            self._judge(made.secret, report.started_ns, _answered(report, made.version, asker, True))
+
+    def _judge(self, secret: Secret, started_ns: int, answer: VersionAnswered) -> None:
+        """Compare an answer with those that came before its operation began, and keep it if it is the newest."""
+        if self._lives.get(secret, -1) >= started_ns:
+            return
+        answers = self._answers.get(secret, ())
+        if answers:
+            self.occurred = True
+            for other in reversed(answers):
+                before = other.at_ns < started_ns
+                if before or (other.version == answer.version and other.is_write and answer.is_write):
+                    self._compare(secret[0], other, answer, before=before)
+                    break
+        if not answers or answer.version > answers[-1].version:
+            self._answers[secret] = (*answers, answer)[-MAX_ANSWERS:]
+
+    def _compare(self, path: str, other: VersionAnswered, answer: VersionAnswered, *, before: bool) -> None:
+        least = other.version + (answer.is_write and before)
+        twice = answer.version == other.version and answer.is_write and other.is_write
+        if twice:
+            text = f"version {answer.version} of {path} was given twice: to {answer.text}, and to {other.text}"
+        elif answer.version < least:
+            text = f"{answer.text}, has version {answer.version} of {path}, and {other.text} before it began, has"
+            text += f" version {other.version}"
+        else:
+            return
+        self._scene.found(VERSION_ORDER, text)
+
+
+def _answered(report: OperationEnded | AskEnded, version: int, asker: str, is_write: bool) -> VersionAnswered:
+    return VersionAnswered(report.at_ns, version, asker, is_write)
+
+
+def _of_attempt(attempts: dict[int, AttemptVersion], correlation: Correlation) -> AttemptVersion:
+    """Return what the attempt made that was answered; what an earlier one made may be answered by a later one."""
+    return attempts.get(correlation.attempt) or attempts[max(attempts)]
