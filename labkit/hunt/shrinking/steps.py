@@ -11,6 +11,7 @@ from labkit.scenario.verbs import VERBS
 Data = dict[str, Any]
 Edit = Callable[[Data], bool]
 
+MAX_TOGETHER = 4
 UNDOES = {fault.verb: fault.undone_by.replace(" ", "-") for fault in FAULTS if fault.undone_by}
 UNDOES |= {verb.name: verb.undo for verb in VERBS.values() if verb.undo and verb.name not in UNDOES}
 
@@ -26,12 +27,15 @@ def halves(data: Data) -> Iterator[Edit]:
 
 
 def pairs(data: Data) -> Iterator[Edit]:
-    """Leave out a step together with one below that undoes it."""
+    """Leave out a step together with one below that undoes it, then a few that follow one another, as runbooks do."""
     timeline = data["timeline"]
     for first, step in enumerate(timeline):
         for second in range(first + 1, len(timeline)):
             if timeline[second]["do"] in (UNDOES.get(step["do"]), "unseal" if step["do"] == "restart" else None):
                 yield _without((first, second))
+    for size in range(min(MAX_TOGETHER, len(timeline) - 1), 1, -1):
+        for first in range(len(timeline) - size, -1, -1):
+            yield _without(range(first, first + size))
 
 
 def kinds(data: Data) -> Iterator[Edit]:

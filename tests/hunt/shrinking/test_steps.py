@@ -28,7 +28,16 @@ def test_steps_go_in_halves_then_alone_the_last_first():
 
 
 def test_a_step_goes_with_what_undoes_it():
-    assert kept(results(steps.pairs, data(*FAULTS))) == [["replicate", "isolate"]]
+    first, *others = kept(results(steps.pairs, data(*FAULTS)))
+
+    assert first == ["replicate", "isolate"]
+    assert others == [
+        ["replicate"],
+        ["isolate"],
+        ["replicate", "crash"],
+        ["replicate", "isolate"],
+        ["restart", "isolate"],
+    ]
 
 
 def test_two_steps_are_said_by_one():
