@@ -81,10 +81,14 @@ def service_that_is_not_reported(lab, node):
     node.served = True
 
 
+def something_was_decided_by_the_clock(lab, node):
+    node.vault.core.time_decided = True
+
+
 CHANGES = (
     *(held_by_another, under_another_term, run_out, damaged, gone, a_write_that_decides_something),
     *(leadership_set_again, seal, a_commit_that_is_not_reported, a_request_that_waits, a_forwarded_call),
-    service_that_is_not_reported,
+    *(service_that_is_not_reported, something_was_decided_by_the_clock),
 )
 
 
