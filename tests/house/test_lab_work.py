@@ -27,7 +27,7 @@ PLACES = ("paris", "tokyo")
 WRITTEN_DOWN = {
     "message": 5,
     "message, traced": 5,
-    "write that two clusters follow": 378,  # clients keep when they began and what they hold of an answer
+    "write that two clusters follow": 378,  # a client has more kinds of work to choose from
     "second of an idle pair": 255,
     "checkpoint": 259,  # packed rows have more parts than a list
     "branch": 1_430,  # the same

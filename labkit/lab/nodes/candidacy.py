@@ -69,7 +69,7 @@ def follows_still(node: Candidate) -> bool:
         core.leadership is leadership
         and core.keys.barrier is not None
         and core.storage.deciding_writes == core.caches.keyring_as_of
-        and not (node.served or node.commits.made or node.waiting or node.forwarding.calls)
+        and not (node.served or node.commits.made or node.waiting or node.forwarding.calls or core.time_decided)
         and is_held(node.store, followed, node.services.now())
     )
 
