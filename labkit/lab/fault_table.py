@@ -161,6 +161,20 @@ FAULTS = (
         button=("Restart", "start the chosen node, or all nodes of the cluster; they come up sealed"),
     ),
     Fault(
+        name="crash site",
+        target=SITE,
+        effect=CHANGED,
+        undone_by="restart site",
+        cause="{target} goes down with all that stands there",
+    ),
+    Fault(
+        name="restart site",
+        target=SITE,
+        effect=CHANGED,
+        cause="{target} is started again with all that stands there",
+        reconnects=True,
+    ),
+    Fault(
         name="pause",
         target=NODE,
         effect=WAITED,

@@ -75,6 +75,8 @@ class FaultVerbs:
     crash = short_form(LabFaults.crash)
     crash_in_commit = short_form(LabFaults.crash_in_commit)
     restart = short_form(LabFaults.restart)
+    crash_site = short_form(LabFaults.crash_site)
+    restart_site = short_form(LabFaults.restart_site)
     pause = short_form(LabFaults.pause)
     resume = short_form(LabFaults.resume)
     skew = short_form(LabFaults.skew)

@@ -29,9 +29,10 @@ from labkit.lab.nodes.election import RESTARTED_APART_NS
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
+from labkit.lab.site_faults import SiteFaults
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.reports import Corrupted, NodeTreated, ReachChanged
-from labkit.lab.wire.turns import EachInTurn, Turns
+from labkit.lab.wire.turns import Turns
 from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
@@ -47,7 +48,7 @@ STRAY = "logical/stray"
 Result = TypeVar("Result")
 
 
-class LabFaults(EachInTurn):
+class LabFaults(SiteFaults):
     """The faults of one lab: each takes effect at once, and is reported."""
 
     __slots__ = ("_emit", "_network_faults", "_parts", "flapping_lines", "meters", "queries")

@@ -161,6 +161,19 @@ EXAMPLES = {
         "A node that comes back sealed",
         ("{do: crash, target: paris-2, at: 2s}", "{do: restart, target: paris-2, at: 4s}"),
     ),
+    "crash-site": Example(
+        "A region is lost with its clients",
+        (REPLICATE, "{do: crash-site, target: paris, at: 5s}", "{do: promote, cluster: tokyo, after: 2s}"),
+        "{primary: tokyo}",
+    ),
+    "restart-site": Example(
+        "A region comes back, sealed",
+        (
+            "{do: crash-site, target: paris, at: 5s}",
+            "{do: restart-site, target: paris, at: 8s}",
+            "{do: unseal, cluster: paris, after: 1s}",
+        ),
+    ),
     "pause": Example(
         "A leader that stalls is overtaken, and its late writes are refused",
         (

@@ -20,6 +20,8 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "crash": ("paris-2",),
     "crash in commit": ("paris",),
     "restart": ("paris-2",),
+    "crash site": ("paris",),
+    "restart site": ("paris",),
     "pause": ("paris-2",),
     "resume": ("paris-2",),
     "skew": ("paris-2", "90s"),

@@ -13,6 +13,7 @@ from labkit.lab.cluster import Cluster
 from labkit.lab.fault_table import LAYERS, MAX_FACTOR
 from labkit.lab.faults import LabFaults
 from labkit.lab.operations.runbooks import RUNBOOKS
+from labkit.lab.site_faults import SiteFaults
 from labkit.scenario.value_types import DeclaredNames
 from labkit.scenario.verb import FAULT, RUNBOOK, STORY
 from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
@@ -35,7 +36,8 @@ class Watched(LabFaults):
         self.calls: list[tuple[Any, ...]] = []
 
     def __getattribute__(self, name: str) -> Any:
-        verbs = {name for name, member in vars(LabFaults).items() if inspect.isfunction(member)}
+        members = {**vars(SiteFaults), **vars(LabFaults)}
+        verbs = {name for name, member in members.items() if inspect.isfunction(member)}
         if name not in verbs:
             return object.__getattribute__(self, name)
 
@@ -113,6 +115,8 @@ def test_every_fault_of_the_network_is_a_verb() -> None:
         "impersonate",
         "expose",
         "crash-in-commit",
+        "crash-site",
+        "restart-site",
         "cloud-outage",
         "cloud-recover",
         "cloud-slow",
@@ -134,6 +138,8 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
     ("step", "said", "call"),
     [
         ({"do": "crash", "target": "paris-1"}, "crash paris-1", ("crash", "paris-1")),
+        ({"do": "crash-site", "target": "paris"}, "crash-site paris", ("crash_site", "paris")),
+        ({"do": "restart-site", "target": "paris"}, "restart-site paris", ("restart_site", "paris")),
         ({"do": "restart", "target": "paris"}, "restart paris", ("restart", "paris")),
         (
             {"do": "skew", "target": "paris", "by": "-90s", "drift": "-0.02%"},

@@ -103,6 +103,10 @@ class BalancerHost:
         self.passed = {correlation: row for correlation, row in self.passed.items() if row.at_ns > end_ns}
         self.services.after(self.plan.check_ns, timer)
 
+    def go_down(self) -> None:
+        """Its site goes down: it forgets every connection, and what it passed on."""
+        self.passed, self.pinned, self.connected = {}, {}, {}
+
     def state(self) -> dict[str, Any]:
         """Return the balancer as plain values."""
         return {

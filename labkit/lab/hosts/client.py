@@ -96,6 +96,7 @@ class Client:
         "counts_apart",
         "credit_ppm",
         "deadlines",
+        "down",
         "index",
         "login_body",
         "memory",
@@ -123,6 +124,7 @@ class Client:
         self.checks = HealthChecks(names, plan.fall, state.get("checks")) if plan.check_ns else None
         self.pending: dict[int, Operation] = {row[0]: Operation(*row) for row in state.get("pending", ())}
         self.deadlines: dict[int, int] = dict(state.get("deadlines", ()))  # of attempts under way, the first one first
+        self.down: bool = state.get("down", False)  # as its whole site is: its work waits for its next turn
         self.timed: bool = state.get("timed", False)  # whether the timer for them is set
         self.memory, self.counts_apart = ClientMemory(state.get("memory")), counts_apart(plan)
         self.login_body: Callable[[str], Body] = _no_machine
@@ -139,6 +141,8 @@ class Client:
 
     def on_timer(self, timer: ClientTimer, now_ns: int) -> list[Effect]:
         """A timer came back: time for the next operation, for the next attempt, or the end of the time for one."""
+        if self.down and isinstance(timer, WorkTimer | CheckTimer):
+            return self._miss(timer, now_ns)
         if isinstance(timer, WorkTimer):
             return self._work(timer, now_ns)
         if isinstance(timer, AttemptTimeout):
@@ -172,6 +176,24 @@ class Client:
             return self._fail(operation)
         return self._end(operation, UNKNOWN if operation.silent else REFUSED, correlation, response)
 
+    def go_down(self) -> list[Effect]:
+        """Its site goes down: what may have happened ends in doubt, and what it remembers is lost."""
+        effects: list[Effect] = []
+        for operation in tuple(self.pending.values()):
+            kind = UNKNOWN if operation.silent or operation.node else REFUSED
+            node = operation.node or self.nodes[self.position % len(self.nodes)].name
+            effects += self._end(operation._replace(node=node, status=0), kind, self._correlation(operation))
+        self.memory.clear()
+        self.down, self.position, self.index, self.credit_ppm = True, 0, "", MAX_CREDIT
+        return effects
+
+    def _miss(self, timer: WorkTimer | CheckTimer, now_ns: int) -> list[Effect]:
+        """A turn that a client misses which is down; the next one comes in time."""
+        if isinstance(timer, CheckTimer):
+            return [SetTimer(self.plan.check_ns, timer)]
+        work = self.plan.workload[timer.workload]
+        return [] if work.until_ns and now_ns >= work.until_ns else [SetTimer(work.every_ns, timer)]
+
     def cluster_of(self, node: str) -> str:
         """Return the cluster that one of the client's nodes belongs to."""
         return self.clusters[node]
@@ -185,6 +207,7 @@ class Client:
             "pending": tuple(self.pending.values()),
             "deadlines": tuple(self.deadlines.items()),
             "timed": self.timed,
+            "down": self.down,
             "index": self.index,
             "credit_ppm": self.credit_ppm,
             "checks": None if self.checks is None else self.checks.state(),

@@ -61,6 +61,14 @@ class ClientHost:
         self.client.token = self.access.root_token()
         self._carry_out(self.client.on_timer(timer, self.services.now()))
 
+    def go_down(self) -> None:
+        """Its site goes down: what was under way ends, and what it had in memory is lost."""
+        self._carry_out(self.client.go_down())
+
+    def come_up(self) -> None:
+        """Its site is up again."""
+        self.client.down = False
+
     def state(self) -> dict[str, Any]:
         """Return the client as plain values."""
         return {**self.client.state(), "refused_messages": self.refused_messages}
