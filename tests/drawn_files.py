@@ -22,6 +22,9 @@ CONDITIONS: tuple[dict[str, Any], ...] = (
     {"connections": {"tokyo": "not ready"}},
     {"modes": {"tokyo": "secondary"}},
     {"roots": "equal"},
+    {"lags": {"tokyo": {"at most": 3}}},
+    {"clients": {"sharers": {"refused": {"at least": 20}}}},
+    {"logins": {"refused": {"at least": 2}}},
 )
 REQUESTS: tuple[dict[str, Any], ...] = (
     {"method": "POST", "path": "secret/data/app", "body": {"data": {"user": "ada"}}},
@@ -65,6 +68,7 @@ class _Draws:
         target, line = self.any(one, self.host()), {"between": [one, other]}
         return self.any(
             {"do": "crash", "target": target},
+            {"do": "crash-site", "target": one},
             {"do": "crash-in-commit", "target": one, "moment": self.any("before", "between", "after")},
             {"do": "pause", "target": self.host()},
             {"do": "skew", "target": self.host(), "by": self.any("90s", "-90s", "1h")},
@@ -83,6 +87,7 @@ class _Draws:
         """What undoes a fault."""
         return self.any(
             {"do": "restart", "target": self.any(*self.sites, self.host())},
+            {"do": "restart-site", "target": self.any(*self.sites)},
             {"do": "resume", "target": self.host()},
             {"do": "correct", "target": self.host()},
             {"do": "expose", "target": self.host()},
@@ -95,11 +100,12 @@ class _Draws:
         return self.any(
             {"do": "failover", "old": one, "new": other},
             {"do": "promote", "cluster": one, "force": self.chance(30)},
+            {"do": "promote", "furthest ahead": [one, other], "force": self.chance(30)},
             {"do": "repoint", "cluster": one, "to": other},
             {"do": "replicate", "primary": one, "secondary": other},
             *({"do": verb, "cluster": one} for verb in ("demote", "disable", "reindex", "seal", "unseal")),
             {"do": "ask", "cluster": one, **self.any(*REQUESTS)},
-            {"do": "ask", "cluster": one, **self.any(*REQUESTS)},
+            {"do": "ask", "cluster": one, **self.any(*REQUESTS), "repeat": self.any(1, 4)},
         )
 
     def timed(self, step: Step, number: int) -> Step:
