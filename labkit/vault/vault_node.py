@@ -223,9 +223,9 @@ class VaultNode:
 
     def _start(self, ctx: Context) -> Response | Suspended:
         """Begin a request whose handler fetches."""
-        from labkit.vault.walk.suspension import start  # few requests do (R24)
+        from labkit.vault.walk import suspension  # few requests do (R24)
 
         self.serial += 1
         request = ctx.request
         ctx.request = request._replace(headers=dict(request.headers), body=copied(request.body))  # nobody else's (R3)
-        return start(self.core, ctx, self.serial)
+        return suspension.start(self.core, ctx, self.serial)

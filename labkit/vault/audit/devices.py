@@ -15,17 +15,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
+
 from labkit.service import fields
 from labkit.service.durations import parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.vault.audit import DEVICES, filters
-from labkit.vault.identifiers import long_sha256
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
-    from hashlib import _Hash
-
     from labkit.vault.context import Context
 
 LOCAL_DEVICES = "local/core/audit"
@@ -58,7 +58,7 @@ class Device(NamedTuple):
     options: tuple[tuple[str, str], ...]
     salt: str
     local: bool
-    keyed: tuple[_Hash, _Hash]
+    keyed: HMAC
     callers: dict[str, Any]
     sink: str = ""
     log_raw: bool = False
@@ -91,7 +91,7 @@ def make_device(row: list[Any]) -> Device:
         tuple(sorted(options.items())),
         salt,
         local,
-        keyed_by(bytes.fromhex(salt)),
+        HMAC(bytes.fromhex(salt), SHA256()),
         {},
         _sink(kind, options),
         _switch(options, "log_raw"),
@@ -170,20 +170,6 @@ def write_devices(ctx: Context, devices: tuple[Device, ...]) -> None:
 
 def digest(device: Device, text: str) -> str:
     """Return the keyed digest that stands for a text in the device's records."""
-    within, around = device.keyed
-    inner, outer = within.copy(), around.copy()
-    inner.update(text.encode())
-    outer.update(inner.digest())
-    return "hmac-sha256:" + outer.hexdigest()
-
-
-def keyed_by(key: bytes) -> tuple[_Hash, _Hash]:
-    """Return the two digests of HMAC-SHA-256 (RFC 2104) that have a key in them: the one within, and the one around.
-
-    Two copies of these take 0.3 µs less for a text than the copy of a library's HMAC (3 % of an audited encryption).
-    """
-    sha256 = long_sha256()
-    size = sha256(b"").block_size
-    assert len(key) <= size, "a longer key would be replaced by its digest"
-    block = key.ljust(size, b"\0")
-    return sha256(bytes([byte ^ 0x36 for byte in block])), sha256(bytes([byte ^ 0x5C for byte in block]))
+    keyed = device.keyed.copy()
+    keyed.update(text.encode())
+    return "hmac-sha256:" + keyed.finalize().hex()
