@@ -113,8 +113,8 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
     name = _shown_name(asked.display_name) if asked.display_name else "token"
     parent, blocks = "" if orphan else caller.digest, () if role is None else role.token_bound_cidrs
     meta = None if asked.meta is None else tuple(asked.meta.items())
-    made = (policies, path, name, parent, kind, meta, uses, 0, *life)
-    token = Token("", *made, orphan=orphan, role=asked.role_name, bound_cidrs=blocks)
+    made = ("", policies, path, name, parent, kind, meta, uses, 0)
+    token = Token(*made, *life, 0, 0, orphan, asked.role_name, blocks)  # by names it takes 1 % of a creation longer
     for missing in unknown(ctx, policies):
         ctx.warn(f'Policy "{missing}" does not exist')
     text, token = tokens.issue(ctx, token, asked.id or "")
