@@ -17,6 +17,7 @@ from textwrap import dedent
 from typing import Any, NamedTuple
 
 from labkit.service.fields import Field
+from labkit.service.key_pages import PAGE
 from labkit.service.message import JSON_TYPE, MERGE_PATCH
 from labkit.service.openapi_answers import ANSWER_SCHEMAS, TEXT, TEXTS, Node, answers_of, shared_answers
 from labkit.service.routing import OPERATIONS, Route
@@ -92,7 +93,8 @@ class Endpoint(NamedTuple):
     @property
     def other_fields(self) -> list[Field]:
         """The fields in the body, or in the query of an operation without one."""
-        return [field for field in self.route.fields if f"<{field.name}>" not in self.route.pattern]
+        pages = PAGE if self.route.operation == "list" else ()
+        return [field for field in (*self.route.fields, *pages) if f"<{field.name}>" not in self.route.pattern]
 
 
 _PARAMETER = re.compile(r"\{(\w+)\}")

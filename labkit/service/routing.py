@@ -18,6 +18,7 @@ from typing import Any
 
 from labkit.service.errors import BadRequest, NotFound, Unsupported, one_error
 from labkit.service.fields import Field, to_text
+from labkit.service.key_pages import BY_NAME
 from labkit.service.record import NamedTuple
 
 OPERATIONS = ("read", "write", "patch", "delete", "list")
@@ -99,6 +100,8 @@ class Route:
         self.has_usual_envelope = "no_envelope" not in flags and "top_level_data" not in flags
         self.fetches_if: Handler | None = None
         self.by_name = {field.name: field for field in fields}
+        if operation == "list":
+            self.by_name |= BY_NAME
         unknown = set(re.findall(r"<(\w+)>", pattern)) - self.by_name.keys()
         assert not unknown, f"{pattern}: no field is called {sorted(unknown)}"
         self._regex: re.Pattern[str] | None = None

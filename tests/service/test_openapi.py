@@ -231,7 +231,8 @@ def test_a_listing_is_a_get_that_says_so() -> None:
     told = of(Route("list", "at/<path>", list_things, (FOLDER,)))["paths"]
     assert list(told) == ["/things/at", "/things/at/{path}"]  # the folder may be empty
     for path, item in told.items():
-        (switch,) = item["get"]["parameters"]
+        switch, after, limit = item["get"]["parameters"]
+        assert (after["name"], limit["name"], limit["in"], limit["required"]) == ("after", "limit", "query", False)
         assert (switch["name"], switch["in"], switch["required"]) == ("list", "query", True)
         assert f"LIST `{path}`" in item["get"]["description"]
         assert schema_of(item["get"]) == {"$ref": "#/components/schemas/Names"}
@@ -245,7 +246,8 @@ def test_what_can_be_read_and_listed_is_one_get() -> None:
     both = told["/things/{path}"]["get"]
     assert both["summary"] == "Read a path."
     assert both["description"] == "LIST `/things/{path}`: List the things in a folder."
-    assert [(told["name"], told["required"]) for told in both["parameters"]] == [("list", False)]
+    optional = [("list", False), ("after", False), ("limit", False)]
+    assert [(told["name"], told["required"]) for told in both["parameters"]] == optional
     assert told["/things"]["get"]["parameters"][0]["required"] is True
     assert told["/things/{path}"]["parameters"][0]["description"] == (
         "path of the thing; or folder to list; may contain slashes"
@@ -348,6 +350,10 @@ def test_the_page_lays_out_one_path() -> None:
     )
     assert page.partition("## `things/`")[2] == (
         " (thing)\n\n### `/things`\n\n**LIST** – Answer. No token is needed.\n\n"
+        "| Parameter | In | Kind | Default | Meaning |\n"
+        "| --- | --- | --- | --- | --- |\n"
+        "| `after` | query | string |  | list only names behind this one |\n"
+        "| `limit` | query | integer | `0` | list at most so many names; 0 or less lists all |\n\n"
         "### `/things/{name}`\n\n**POST** – Write a thing.\n\nNeeds the `sudo` capability too.\n\n"
         "| Parameter | In | Kind | Default | Meaning |\n"
         "| --- | --- | --- | --- | --- |\n"

@@ -50,7 +50,7 @@ def _of_mount(ctx: Context, storage: StorageView, accessor: str) -> dict[str, An
     config, folder, aliases = user_lockout.config_of(mount), f"{LOCKED}{accessor}/", []
     for name in storage.list(folder):
         locked = storage.decoded(folder + name, user_lockout.decode_locked)
-        if locked is not None and not config.disable and ctx.now < user_lockout.ends_ns(locked, config):
+        if locked is not None and not config.disable and not ctx.is_past(user_lockout.ends_ns(locked, config)):
             aliases.append(locked.alias)
     return {"mount_accessor": accessor, "counts": len(aliases), "alias_identifiers": sorted(aliases) or None}
 

@@ -64,7 +64,7 @@ def check(ctx: Context, alias: str) -> None:
     if config.disable:
         return
     locked = ctx.namespace_storage.decoded(place_of(ctx.mount.accessor, alias), decode_locked)
-    if locked is not None and ctx.now < ends_ns(locked, config):
+    if locked is not None and not ctx.is_past(ends_ns(locked, config)):
         report(ctx, "locked_out")
         raise Forbidden(DENIED)
 
@@ -76,7 +76,7 @@ def fail(ctx: Context, alias: str) -> None:
         return
     counted, key = ctx.core.login_failures, _counted_as(ctx, alias)
     count, last_ns = counted.pop(key, (0, 0))
-    count = count + 1 if ctx.now < last_ns + config.counter_reset_s * SECOND_NS else 1
+    count = count + 1 if count and not ctx.is_past(last_ns + config.counter_reset_s * SECOND_NS) else 1
     if len(counted) >= MAX_COUNTED:
         del counted[next(iter(counted))]
     counted[key] = (count, ctx.now)

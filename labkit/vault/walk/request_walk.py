@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.service import key_pages
 from labkit.service.errors import (
     DR_SECONDARY,
     NO_ACTIVE_NODE,
@@ -293,7 +294,10 @@ def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     route, warned = ctx.route, len(ctx.warnings)
     assert route is not None
     record = route.record
+    page = key_pages.take(arguments) if ctx.body and route.operation == "list" else None
     answer = route.handler(ctx, **arguments) if record is None else route.handler(ctx, new(record, arguments.values()))
+    if page is not None:
+        return key_pages.cut(answer, *page)
     if answer is None:
         request_answer.drop_field_warnings(ctx, warned)
     return answer

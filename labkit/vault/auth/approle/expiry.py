@@ -36,7 +36,7 @@ def tidy(ctx: Context) -> Reply:
     for storage in (ctx.storage, ctx.local_storage):
         for accessor in storage.list(ACCESSORS):
             entry = secret_id_record.find_accessor(storage, accessor)
-            if entry is not None and 0 < entry.expires_ns <= ctx.now:
+            if entry is not None and entry.expires_ns and ctx.is_past(entry.expires_ns):
                 secret_id_record.delete_entry(storage, accessor, entry)
     ctx.warn(STARTED)
     return Reply(status=202)

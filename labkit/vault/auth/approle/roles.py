@@ -18,7 +18,6 @@ from labkit.vault.auth import token_fields
 from labkit.vault.auth.addresses import bound_addresses
 from labkit.vault.auth.approle import role_record, secret_id_record
 from labkit.vault.auth.approle.role_record import ROLES, AppRole, find_role, store_role
-from labkit.vault.auth.key_pages import PAGE, listed
 from labkit.vault.auth.lifetime import mount_limits
 from labkit.vault.auth.token_fields import DEFAULT_TYPE, TokenFields, as_list, as_tuple
 
@@ -136,9 +135,12 @@ def delete_role(ctx: Context, role_name: str) -> None:
         role_record.delete_role(ctx.storage, role_name, role)
 
 
-def list_roles(ctx: Context, after: str, limit: int) -> dict[str, Any]:
+def list_roles(ctx: Context) -> dict[str, Any]:
     """List the names of the roles."""
-    return listed(ctx.storage.list(ROLES), after, limit)
+    names = ctx.storage.list(ROLES)
+    if not names:
+        raise NotFound
+    return {"keys": names}
 
 
 def exists(ctx: Context, role_name: str) -> bool:
@@ -170,7 +172,7 @@ FIELDS = (
 )
 
 ROUTES = (
-    Route("list", "role/", list_roles, PAGE),
+    Route("list", "role/", list_roles),
     Route("read", "role/<role_name>", read_role, (ROLE_NAME,)),
     Route("write", "role/<role_name>", write_role, Form(AppRoleRequest, FIELDS), exists=exists),
     Route("delete", "role/<role_name>", delete_role, (ROLE_NAME,)),

@@ -21,7 +21,6 @@ from labkit.vault.auth.approle.metadata import parse_metadata
 from labkit.vault.auth.approle.role_record import AppRole, check_blocks, find_role
 from labkit.vault.auth.approle.roles import ROLE_NAME
 from labkit.vault.auth.approle.secret_id_record import SecretId, SecretIdPlace
-from labkit.vault.auth.key_pages import PAGE, listed
 from labkit.vault.auth.lifetime import mount_limits
 from labkit.vault.identifiers import uuid_text
 
@@ -118,12 +117,15 @@ def _ttl_s(role: AppRole, asked_s: int | None) -> int:
     return asked_s
 
 
-def list_accessors(ctx: Context, role_name: str, after: str, limit: int) -> dict[str, Any]:
+def list_accessors(ctx: Context, role_name: str) -> dict[str, Any]:
     """List the accessors of a role's secret ids."""
     role = find_role(ctx.storage, role_name)
     if role is None:
         raise BadRequest(_no_role(role_name))
-    return listed(secret_id_record.accessors(secret_id_record.place_of(ctx, role_name, role)), after, limit)
+    accessors = secret_id_record.accessors(secret_id_record.place_of(ctx, role_name, role))
+    if not accessors:
+        raise NotFound
+    return {"keys": accessors}
 
 
 def look_up(ctx: Context, role_name: str, secret_id: str | None) -> dict[str, Any] | None:
@@ -197,7 +199,7 @@ NAMED = (ROLE_NAME, SECRET_ID)
 
 ROUTES = (
     Route("write", "role/<role_name>/secret-id", generate, Form(SecretIdRequest, FIELDS)),
-    Route("list", "role/<role_name>/secret-id/", list_accessors, (ROLE_NAME, *PAGE)),
+    Route("list", "role/<role_name>/secret-id/", list_accessors, (ROLE_NAME,)),
     Route("write", "role/<role_name>/custom-secret-id", generate_custom, Form(SecretIdRequest, (*FIELDS, SECRET_ID))),
     Route("write", "role/<role_name>/secret-id/lookup", look_up, NAMED),
     Route("write", "role/<role_name>/secret-id/destroy", destroy, NAMED),

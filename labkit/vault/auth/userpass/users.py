@@ -17,7 +17,6 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.auth import token_fields
 from labkit.vault.auth.addresses import bound_addresses
-from labkit.vault.auth.key_pages import PAGE, listed
 from labkit.vault.auth.token_fields import DEFAULT_TYPE, TokenFields, as_tuple, cleaned
 from labkit.vault.auth.userpass import passwords
 from labkit.vault.auth.userpass.user_record import USERS, PasswordHash, User, find_user, store_user
@@ -101,9 +100,12 @@ def delete_user(ctx: Context, username: str) -> None:
     ctx.storage.delete(USERS + username.lower())
 
 
-def list_users(ctx: Context, after: str, limit: int) -> dict[str, Any]:
+def list_users(ctx: Context) -> dict[str, Any]:
     """List the names of the users."""
-    return listed(ctx.storage.list(USERS), after, limit)
+    names = ctx.storage.list(USERS)
+    if not names:
+        raise NotFound
+    return {"keys": names}
 
 
 def write_password(
@@ -158,7 +160,7 @@ FIELDS = (
 OF_POLICIES = (USERNAME, token_fields.POLICIES, token_fields.OLD_POLICIES)
 
 ROUTES = (
-    Route("list", "users/", list_users, PAGE),
+    Route("list", "users/", list_users),
     Route("read", "users/<username>", read_user, (USERNAME,)),
     Route("write", "users/<username>", write_user, Form(UserRequest, FIELDS), "fetches", exists=exists),
     Route("delete", "users/<username>", delete_user, (USERNAME,)),

@@ -196,3 +196,10 @@ def test_a_foreign_mounts_secret_id_does_not_let_in(logins) -> None:
     logins.vault.post("auth/second/role/app", {"role_id": logins.role_id()})
     body = {"role_id": logins.role_id(), "secret_id": logins.make()["secret_id"]}
     assert logins.vault.post("auth/second/login", body, token="").status == 400
+
+
+def test_a_success_ends_the_count_of_its_role(logins) -> None:
+    for _ in range(3):
+        for _ in range(4):
+            assert refused_bare(logins.login("wrong"), INVALID)
+        assert logins.login().ok

@@ -167,3 +167,11 @@ def test_in_a_namespace_the_token_is_named_after_it(logins) -> None:
     found = logins.vault.post("auth/token/lookup-accessor", {"accessor": auth["accessor"]}, headers=team).data
     assert found["display_name"] == "team-auth-people-ada"
     assert logins.vault.post("auth/people/login/ada", {"password": "x"}, token="").status == 403
+
+
+def test_unknown_names_are_not_counted(logins) -> None:
+    for _ in range(9):
+        assert refused_bare(logins.login("x", "later"), WRONG)
+    logins.user("later", password="right")
+    assert logins.login(name="later").ok
+    assert logins.vault.state()["login_failures"] == {}
