@@ -246,7 +246,8 @@ def _operation(of_method: list[Endpoint]) -> Node:
     if paragraphs:
         operation["description"] = "\n\n".join(paragraphs)
     fields = {field.name: field for endpoint in reversed(of_method) for field in reversed(endpoint.other_fields)}
-    other_fields = [fields[name] for name in reversed(fields)]
+    of_pages = () if all(endpoint.route.operation == "list" for endpoint in of_method) else PAGE  # a reading has none
+    other_fields = [fields[name] for name in reversed(fields) if fields[name] not in of_pages]
     listings = [endpoint for endpoint in of_method if endpoint.route.operation == "list"]
     if first.route.operation in ("write", "patch"):
         if other_fields:

@@ -21,9 +21,9 @@ names = st.lists(st.text("abc", min_size=1, max_size=3), unique=True).map(sorted
     [("", 0, "abd"), ("", 2, "ab"), ("a", 1, "b"), ("c", 0, "d"), ("", -1, "abd"), ("b", 9, "d")],
 )
 def test_a_page(after: str, limit: int, page: str) -> None:
-    whole = {"keys": ["a", "b", "d"], "key_info": {"a": 1, "b": 2, "d": 3}}
-    infos = {name: whole["key_info"][name] for name in page}  # type: ignore[call-overload]
-    assert cut(whole, after, limit) == {"keys": [*page], "key_info": infos}
+    known = {"a": 1, "b": 2, "d": 3}
+    whole: dict[str, Any] = {"keys": ["a", "b", "d"], "key_info": known}
+    assert cut(whole, after, limit) == {"keys": [*page], "key_info": {name: known[name] for name in page}}
     assert cut(Reply(dict(whole)), after, limit).data["keys"] == [*page]
 
 
