@@ -23,6 +23,7 @@ from labkit.views.layout.timeline_layout import (
     layout,
 )
 from labkit.views.picture import NORMAL, SMALL, Picture, hatch, line, rectangle, text
+from labkit.views.state_words import STATES as STATE_WORDS
 
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
@@ -161,7 +162,8 @@ def _draw_bar(marks: TimelineLayout, span: Span, y: float) -> list[str]:
     x = marks.x(span.from_ns)
     box = Box(x, y, marks.x(span.to_ns) - x, BAR)
     fill = span.what if span.what in STATES else "faint"
-    words = f"{span.what} · {span.detail}" if span.detail else span.what
+    detail = STATE_WORDS.get(span.detail, span.detail)
+    words = f"{span.what} · {detail}" if detail else span.what
     elements = [rectangle(box, fill=fill, border="paper", note=f"{span.row}: {words}")]
     for shown in (words, span.what):
         if box.width > width_of(shown, SMALL) + 8:

@@ -2,14 +2,14 @@
 
 1. Everything comes from trace, ledger and recorded lag; the same records give the same contents.
 2. Each cluster's and each node's time is covered once, from the first instant that is shown to the last.
-3. Every fault, step, promotion and broken rule is a mark; none is left out.
+3. Every fault, step, promotion and broken rule is a mark; none is left out.  A step that is a fault is one with it.
 4. Operations are counted in slices of a round length that begin at a multiple of it, so a slice keeps its count while
    time goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
@@ -194,8 +194,11 @@ def marks_of(records: Records) -> Iterable[TimelineMark]:
     faults = [*_fault_marks(records), *_cloud_marks(records)]
     yield from faults
     seen = {(mark.at_ns, mark.words) for mark in faults}
+    verbs = {(event.at_ns, event.verb) for event in records.trace.select("fault")}
     for step in records.trace.select("step", status=BEGUN):
-        if (step.at_ns, step.text) not in seen and step.text != "note":  # the note itself is a mark
+        if step.text == "note" or (step.at_ns, step.text) in seen:  # the note itself is a mark
+            continue
+        if not is_one_with_a_fault(step.at_ns, step.text, verbs):
             yield TimelineMark(step.at_ns, "step", step.text)
     cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
     for done in records.trace.select("observed", what="reindexed"):
@@ -209,6 +212,11 @@ def marks_of(records: Records) -> Iterable[TimelineMark]:
         yield TimelineMark(broken.at_ns, "rule", f"rule {broken.verdict}: {broken.name}")
     for note in records.trace.select("note"):
         yield TimelineMark(note.at_ns, "note", note.text)
+
+
+def is_one_with_a_fault(at_ns: int, text: str, faults: Collection[tuple[int, str]]) -> bool:
+    """Whether a step is a fault that happened as it began: its text begins with the fault's verb."""
+    return any(at_ns == fault_ns and f"{text} ".startswith(f"{verb} ") for fault_ns, verb in faults)
 
 
 def _fault_marks(records: Records) -> Iterable[TimelineMark]:

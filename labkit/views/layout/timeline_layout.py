@@ -1,9 +1,11 @@
 """Timeline layout: where rows, labels and numbers of a timeline stand, so that every mark is kept and none overlap.
 
-1. The label of a mark stands above the rows, in the first line that is free there.  With none free the mark has a
-   number, and its label stands in the list below.  Marks too close for numbers of their own share one, such as 3-5.
+1. The label of a mark stands above the rows, in the first line where it overlaps no other, it is in no other mark's
+   way down to the rows, and no label is in its own.  With none free the mark has a number, and its label stands in
+   the list below.  Marks too close for numbers of their own share one, such as 3-5.
 2. Lost writes are counted below the axis, those less than a label apart together.
-3. The label of a lag stands below the bar of its cluster, or in the list as well.
+3. The legend names the signs and tones that occur, and no others.
+4. The label of a lag stands below the bar of its cluster, or in the list as well.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ LEGEND = (
     "> step",
     "^ new role",
     "! broken rule",
+    "* note",
     "striped: behind, or hears nothing",
     "node: thick serves, thin stands by, dotted sealed, none down",
     "operations: full answered, striped refused, hollow in doubt",
@@ -106,7 +109,8 @@ def layout(contents: TimelineContents) -> TimelineLayout:
     labels, unplaced = _place_lags(contents, left, rows)
     operations_y = bottom + OPERATIONS + 8
     list_boxes, bottom = flow([*listed, *unplaced], SMALL, WIDTH, operations_y + AXIS + 8)
-    legend_boxes, bottom = flow(LEGEND, SMALL, WIDTH, bottom + 4)
+    legend = _legend(contents)
+    legend_boxes, bottom = flow(legend, SMALL, WIDTH, bottom + 4)
     return TimelineLayout(
         contents,
         left,
@@ -120,8 +124,18 @@ def layout(contents: TimelineContents) -> TimelineLayout:
         tuple(_place_lost(contents, left)),
         tuple(_ticks(contents, left)),
         tuple([Words(words, box) for words, box in zip([*listed, *unplaced], list_boxes, strict=True)]),
-        tuple([Words(words, box) for words, box in zip(LEGEND, legend_boxes, strict=True)]),
+        tuple([Words(words, box) for words, box in zip(legend, legend_boxes, strict=True)]),
     )
+
+
+def _legend(contents: TimelineContents) -> list[str]:
+    """Return what the signs and tones mean that occur; what a mark or an operation is, where there is any."""
+    signs = {f"{SIGNS[mark.what]} " for mark in contents.marks}
+    signs |= {"striped"} if contents.lags else set()
+    signs |= {"node"} if contents.nodes else set()
+    signs |= {"† "} if any(column.lost for column in contents.columns) else set()
+    signs |= {"operations"} if any(sum(column[1:4]) for column in contents.columns) else set()
+    return [words for words in LEGEND if words.startswith(tuple(sorted(signs)))]
 
 
 def _x(contents: TimelineContents, left: float, at_ns: int) -> float:
@@ -136,18 +150,37 @@ def label_of(mark: TimelineMark) -> str:
 
 def _place_marks(contents: TimelineContents, left: float) -> tuple[list[PlacedMark], int]:
     """Find a free place for each label, right of its line or, at the edge, left of it; return the lines taken."""
-    free_from = [0.0] * MAX_LINES
+    taken: list[_TakenLabel] = []
     placed = []
     for mark in contents.marks:
         x, width = _x(contents, left, mark.at_ns), width_of(label_of(mark), SMALL) + 8
         start = x if x + width <= WIDTH else x - width
-        line = next((line for line, free in enumerate(free_from) if start >= free), None)
-        if line is None or start < 0:
+        wanted = (_TakenLabel(line, start, start + width, x) for line in range(MAX_LINES))
+        label = next((one for one in wanted if start >= 0 and one.is_free(taken)), None)
+        if label is None:
             placed.append(PlacedMark(mark, x, None))
             continue
-        free_from[line] = start + width
-        placed.append(PlacedMark(mark, x, Box(start, 8 + line * LINE, width, LINE)))
-    return placed, sum(free > 0 for free in free_from)
+        taken.append(label)
+        placed.append(PlacedMark(mark, x, Box(start, 8 + label.line * LINE, width, LINE)))
+    return placed, max((label.line + 1 for label in taken), default=0)
+
+
+class _TakenLabel(NamedTuple):
+    """The place of a label: its line, from where to where it is, and where its mark goes down from it."""
+
+    line: int
+    start: float
+    end: float
+    x: float
+
+    def is_free(self, taken: list[_TakenLabel]) -> bool:
+        """Whether it overlaps no other label, and neither mark goes through the other's label."""
+        return not any(
+            (self.line == other.line and self.start < other.end and other.start < self.end)
+            or (self.line < other.line and other.start < self.x < other.end)
+            or (other.line < self.line and self.start < other.x < self.end)
+            for other in taken
+        )
 
 
 def _number(marks: list[PlacedMark], y: float) -> tuple[list[Words], list[str]]:

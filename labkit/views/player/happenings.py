@@ -15,6 +15,7 @@ from labkit.lab.fault_table import NAMED
 from labkit.lab.wire.reports import ANSWERED, UNKNOWN
 from labkit.service.durations import SECOND_NS
 from labkit.trace import VIEWS, FaultEvent
+from labkit.views.contents.timeline_contents import is_one_with_a_fault
 from labkit.views.state_words import detail_in_words, in_words
 from labkit.views.trace_lines import TEXTS
 
@@ -58,9 +59,14 @@ def happenings_of(
         *_clients([(number, event) for number, event in events if event.kind == "outcome"]),
     ]
     seen = {(one.at_ns, one.words) for one in found}
+    verbs = {(event.at_ns, event.verb) for _, event in events if event.kind == "fault"}
     for number, event in events:
         if event.kind == "step":
-            found += [one for one in _step(number, event) if (one.at_ns, one.words) not in seen]
+            found += [
+                one
+                for one in _step(number, event)
+                if (one.at_ns, one.words) not in seen and not is_one_with_a_fault(one.at_ns, one.words, verbs)
+            ]
         elif event.kind in _SINGLE and not (event.kind == "observed" and event.what in often):
             kind, hosts = _SINGLE[event.kind]
             found.append(RunEvent(event.at_ns, kind, _words(event), number, hosts(event)))

@@ -29,6 +29,7 @@ from labkit.views.contents.timeline_contents import (
     Window,
     contents_of,
     describe,
+    is_one_with_a_fault,
 )
 from tests.traces import recorded
 
@@ -662,3 +663,17 @@ def test_a_lab_that_has_not_begun_has_a_timeline_too():
 
     assert contents.window == Window(0, 1)
     assert describe(contents).endswith("0 acknowledged writes were lost.")
+
+
+@pytest.mark.parametrize(
+    ("at_ns", "text", "one"),
+    [
+        (5, "crash paris", True),
+        (5, "crash", True),
+        (6, "crash paris", False),
+        (5, "crash-in-commit paris", False),
+        (5, "promote paris", False),
+    ],
+)
+def test_a_step_is_one_with_the_fault_that_it_is(at_ns: int, text: str, one: bool) -> None:
+    assert is_one_with_a_fault(at_ns, text, {(5, "crash"), (5, "heal")}) is one

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from labkit import Lab
 from labkit.lab.measures.state_spans import Span
+from labkit.places import scenarios
 from labkit.views.boxes import Box, width_of
 from labkit.views.contents.timeline_contents import Column, TimelineContents, TimelineMark, Window
 from labkit.views.layout.timeline_layout import LEGEND, SIGNS, WIDTH, TimelineLayout, lag_words, layout
 from labkit.views.picture import SMALL
 from labkit.views.time_axis import MAX_TICKS
+from labkit.views.timeline import layout_of_lab
 from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
@@ -203,9 +207,36 @@ def test_what_lags_say():
     assert lag_words(Span("tokyo", 0, 9, "silent", "hears nothing for 4.0 s")) == "hears nothing for 4.0 s"
 
 
-def test_the_legend_says_what_each_sign_means():
-    assert [one.words for one in layout(contents([])).legend] == list(LEGEND)
-    assert all(any(words.startswith(f"{sign} ") for words in LEGEND) for what, sign in SIGNS.items() if what != "note")
+def test_the_legend_says_what_each_sign_means_that_occurs():
+    def legend(shown: TimelineContents) -> list[str]:
+        return [one.words for one in layout(shown).legend]
+
+    everything = contents([TimelineMark(5, what, "x") for what in SIGNS], (Span("tokyo", 0, 9, "silent", "hears"),))
+    everything = everything._replace(nodes=(Span("paris-1", 0, 9, "active", ""),), columns=(Column(0, 1, 2, 3, 4),))
+    assert legend(everything) == list(LEGEND)
+    assert legend(contents([])._replace(columns=())) == []
+    for what, sign in SIGNS.items():
+        only = contents([TimelineMark(5, what, "x")])._replace(columns=())
+        assert [words.split(" ")[0] for words in legend(only)] == [sign]
+
+
+def struck_through(placed: TimelineLayout) -> list[tuple[str, str]]:
+    """Pairs of marks of which the line of the second goes through the label of the first."""
+    found = []
+    for mark, other in permutations(placed.marks, 2):
+        if mark.label is None or other.label is None or other.label.y >= mark.label.y:
+            continue
+        if mark.label.x + 0.01 < other.x < mark.label.right - 0.01:
+            found.append((mark.mark.words, other.mark.words))
+    return found
+
+
+@settings(deadline=None, max_examples=examples(100))
+@given(MARKS)
+@example(CROWD)
+@example([TimelineMark(98, "fault", "crash of paris"), TimelineMark(96, "step", "promote of tokyo")])
+def test_no_line_goes_through_a_label(marks):
+    assert struck_through(layout(contents(marks))) == []
 
 
 def test_the_layout_is_the_one_that_is_kept(full_timeline, kept, numbers):
@@ -217,3 +248,22 @@ def test_the_layout_of_a_crowd_is_the_one_that_is_kept(kept, numbers):
     columns = tuple(Column(at, 0, 0, 0, lost) for at, lost in ((0, 3), (10, 1), (30, 2), (31, 0), (60, 9)))
     crowd = contents(CROWD, tuple(lags))._replace(columns=columns, slice_ns=10)
     kept("crowd.txt", numbers(layout(crowd)._replace(legend=())))
+
+
+def shipped() -> list[Any]:
+    """Every shipped scenario; the first ones every day."""
+    paths = sorted(scenarios().rglob("*.lab.yaml"))
+    return [
+        pytest.param(path, id=path.name, marks=[] if path.parent.name == "first" else [pytest.mark.slow])
+        for path in paths
+        for path in paths
+    ]
+
+
+@pytest.mark.parametrize("path", shipped())
+def test_in_every_shipped_scenario_nothing_overlaps_and_no_line_goes_through_a_label(path):
+    placed = layout_of_lab(Lab.load(path).run().queries)
+    overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
+
+    assert overlapping == []
+    assert struck_through(placed) == []
