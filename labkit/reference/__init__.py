@@ -37,6 +37,7 @@ TOPICS = {
     "words": "what a term means; `words guard` shows one",
     "coverage": "what each endpoint answers and where that is known from; `labkit coverage WORD` shows some",
     "speed": "what labkit was tried on, and how fast it is there",
+    "pictures": "tones, signs and sizes of pictures, and the keys of the player",
     "explore": "what `labkit explore` draws, plays, finds and writes, in a notebook too",
     "proof": "what `labkit prove` searches, what that shows, and what it does not",
     "api": "the API in brief: what the code cites as `spec`",
