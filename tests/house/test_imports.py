@@ -35,6 +35,7 @@ BREACHES = [
     ("scenario/planted.py", "STANDS_IN_NO_LAYER = True", "inside-scenario"),
     ("views/planted.py", "STANDS_IN_NO_LAYER = True", "inside-views"),
     ("proof/planted.py", "STANDS_IN_NO_LAYER = True", "inside-proof"),
+    ("hunt/planted.py", "STANDS_IN_NO_LAYER = True", "inside-hunt"),
     ("vault/engines/kv/planted.py", "from labkit.vault.engines import transit", "engines"),
 ]
 

@@ -23,6 +23,7 @@ MAY_READ_CLOCKS = {
     "tests/conftest.py": "guards the clocks",
     "tests/house/test_guard.py": "tries that guard",
     "tests/mutants/__main__.py": "prints how long it took",
+    "tests/hunt/test_shrinking.py": "prints how long shrinking took",
     "tests/torture/test_served_door.py": "waits for a real server",
     "tests/test_real.py": "sets the real clock against the system's",
 }
