@@ -42,28 +42,35 @@ class SharedValues:
 
     def __init__(self, state: tuple[tuple[Any, ...], ...] = ()) -> None:
         self._kept: Chunks[Any] = Chunks(state)
-        self._by_place: list[Any] = [*chain.from_iterable(state)]
-        self._places: dict[Any, int] = {value: place for place, value in enumerate(self._by_place)}
+        self._by_place: list[Any] | None = None  # made when one is first looked for: a branch seldom does
+        self._places: dict[Any, int] | None = None
 
     def __repr__(self) -> str:
-        return f"SharedValues({len(self._by_place)} values)"
+        return f"SharedValues({len(self._kept)} values)"
 
     def places(self, values: Iterable[Any]) -> Column:
         """Return a column of the places of values, new ones among them."""
-        known, found = self._places, []
+        if self._places is None:
+            self._places = {value: place for place, value in enumerate(self._all())}
+        known, by_place, found = self._places, self._all(), []
         for value in values:
             place = known.get(value)
             if place is None:
                 place = known[value] = len(known)
-                self._by_place.append(value)
+                by_place.append(value)
                 self._kept.append(value)
             found.append(place)
         return _numbers(found)
 
     def at(self, column: Column) -> list[Any]:
         """Return the values that a column has the places of."""
-        by_place = self._by_place
+        by_place = self._all()
         return [by_place[place] for place in _numbers_of(column)]
+
+    def _all(self) -> list[Any]:
+        if self._by_place is None:
+            self._by_place = [*chain.from_iterable(self._kept.state())]
+        return self._by_place
 
     def state(self) -> tuple[tuple[Any, ...], ...]:
         """Return the values in sealed chunks."""
