@@ -147,6 +147,7 @@ def _group(plan: ClientPlan) -> LabData:
         "fall": ("fall", _as_is),
         "consistent": ("consistent", _as_is),
         "through": ("through", _as_is),
+        "share": ("share", lambda name: True if name == plan.name else name),
         "workload": ("work", lambda rows: [_work(row) for row in rows]),
     }
     return {"site": plan.site, "use": list(plan.use), **_changed(plan, keys)}
@@ -158,5 +159,10 @@ def _work(plan: WorkloadPlan) -> LabData:
         "until_ns": ("until", write_duration),
         "size_bytes": ("size", lambda size: f"{size}B"),
         "keys": ("keys", _as_is),
+        "cas": ("cas", _as_is),
+        "ttl_ns": ("ttl", write_duration),
+        "uses": ("uses", _as_is),
+        "role": ("role", _as_is),
+        "machine": ("machine", _as_is),
     }
     return {"do": plan.operation, "every": write_duration(plan.every_ns), **_changed(plan, keys)}
