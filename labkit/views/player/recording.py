@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from labkit.lab.causes.explanation import Explanation
 from labkit.lab.causes.recorded_run import RecordedRun
@@ -16,6 +16,7 @@ from labkit.lab.measures.state_spans import Span, spans_of
 from labkit.lab.records.ledger import EndedOperation, Write
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.views.player.carried_messages import Carried, messages_of, thinned, with_causes
+from labkit.views.player.finished_ledger import FinishedLedger
 from labkit.views.player.happenings import WEIGHTY, OnlyCounted, RunEvent, happenings_of
 from labkit.views.player.interest import Ground, of_interest
 from labkit.views.player.line_conditions import LineSpan, line_spans
@@ -24,6 +25,7 @@ from labkit.views.player.pace import Stretch, pace
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
     from labkit.lab.queries import Queries
+    from labkit.lab.records.loss_and_outage import RecoveryLedger
 
 NODE, CLIENT, OPERATOR, CLOUD, BALANCER, OTHER = "node", "client", "operator", "cloud", "balancer", "other"
 MAX_EXPLAINED = 1_000
@@ -79,7 +81,7 @@ def recording_of(queries: Queries, invariants: Invariants, only: str | None = No
     parts = queries.parts
     if not parts.trace.enabled:
         raise ValueError("play: expected a lab that keeps a trace, got one with trace=False")
-    run = RecordedRun(parts.trace, parts.ledger, queries)
+    run = RecordedRun(parts.trace, cast("RecoveryLedger", FinishedLedger(parts.ledger)), queries)
     clusters = {plan.name: plan.node_names for plan in queries.blueprint.clusters}
     bars, nodes = spans_of(parts.trace, clusters, parts.now)
     every = with_causes(run, messages_of(run))
