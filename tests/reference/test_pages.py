@@ -14,7 +14,7 @@ from labkit.commands import serve_options
 from labkit.reference import page
 from tests.reference import snippets
 
-WITH_PYTHON = {"vault": 10, "lab": 9, "serve": 2}
+WITH_PYTHON = {"vault": 11, "lab": 9, "serve": 2}
 WITH_COMMANDS = ("vault", "lab", "serve", "differences", "words", "speed", "rules")
 
 
