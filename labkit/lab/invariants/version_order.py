@@ -54,12 +54,10 @@ class VersionOrder(StandingRule):
 
     def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
         super().__init__(scene, state)
-        self._answers: dict[Secret, tuple[VersionAnswered, ...]] = {
-            secret: tuple([VersionAnswered(*row) for row in rows]) for secret, rows in state.get("answers", ())
-        }
+        self._answers: dict[Secret, tuple[VersionAnswered, ...]] = dict(state.get("answers", ()))
         self._lives: dict[Secret, int] = dict(state.get("lives", ()))
         self._made: dict[tuple[str, int], dict[int, AttemptVersion]] = {
-            asked: {attempt: AttemptVersion(*row) for attempt, row in rows} for asked, rows in state.get("made", ())
+            asked: dict(attempts) for asked, attempts in state.get("made", {}).items()
         }
 
     @property
@@ -75,14 +73,9 @@ class VersionOrder(StandingRule):
         """Return what it keeps as plain values."""
         return {
             **super().state(),
-            "answers": tuple([(secret, tuple(map(tuple, rows))) for secret, rows in self._answers.items()]),
-            "lives": tuple(self._lives.items()),
-            "made": tuple(
-                [
-                    (asked, tuple([(attempt, tuple(row)) for attempt, row in rows.items()]))
-                    for asked, rows in self._made.items()
-                ]
-            ),
+            "answers": dict(self._answers),
+            "lives": dict(self._lives),
+            "made": {asked: dict(attempts) for asked, attempts in self._made.items()},
         }
 
     def on_committed(self, report: Committed) -> None:

@@ -154,9 +154,9 @@ def test_so_many_answers_are_kept_and_no_more(rule: VersionOrder):
     for number in range(3 * MAX_ANSWERS):
         write(rule, 2 * number, 2 * number + 1, number + 1)
 
-    ((_, rows),) = [row for row in rule.state()["answers"] if row[0][0] == PATH]
-    assert len(rows) == MAX_ANSWERS
-    assert rows[-1][1] == 3 * MAX_ANSWERS
+    (answers,) = [answers for secret, answers in rule.state()["answers"].items() if secret[0] == PATH]
+    assert len(answers) == MAX_ANSWERS
+    assert answers[-1].version == 3 * MAX_ANSWERS
 
 
 def test_a_saved_lab_goes_on_judging(rule: VersionOrder, lab: Lab):
@@ -172,4 +172,4 @@ def test_what_nobody_waits_for_any_more_leaves_nothing_behind():
     lab = working().run("3s")
     lab.run("20s")
 
-    assert lab.invariants._rules[VERSION_ORDER].state()["made"] == ()
+    assert lab.invariants._rules[VERSION_ORDER].state()["made"] == {}
