@@ -147,8 +147,8 @@ KINDS: tuple[Kind, ...] = (
     ),
 )
 
-NOT_DRAWN = frozenset({"stray-write"})
-"""Faults that break a rule by themselves: nothing is found by them."""
+NOT_DRAWN = frozenset({"stray-write", "crash-site", "restart-site"})
+"""Not drawn: a fault that breaks a rule by itself, and a site's loss, which is drawn as that of its cluster."""
 
 
 def kinds_of(group: str, *, cloud: bool) -> tuple[Kind, ...]:

@@ -54,7 +54,9 @@ def kinds(data: Data) -> Iterator[Edit]:
 
 
 def _options(verb: str) -> frozenset[str]:
-    return frozenset(parameter.name for parameter in VERBS[verb].parameters if not parameter.required)
+    """Return what a step can do without; not its cluster, even where it can be said otherwise."""
+    names = [parameter.name for parameter in VERBS[verb].parameters if not parameter.required]
+    return frozenset(names) - {"cluster"}
 
 
 def _as_one(place: int, one: Data, other: Data) -> Iterator[Edit]:
