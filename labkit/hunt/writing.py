@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 
 MAX_COLUMNS = 10_000  # a line is never broken
-LINE_BREAKS = ("\x85", "\u2028", "\u2029")
-"""What YAML reads as the end of a line beside those of ASCII."""
+LINE_BREAKS = frozenset("\n\r\x85\u2028\u2029")
+"""What YAML reads as the end of a line."""
 
 
 class _Plain(yaml.SafeDumper):
@@ -16,6 +16,14 @@ class _Plain(yaml.SafeDumper):
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Write a text; one with ends of lines in it in double quotes, where these have signs of their own."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if LINE_BREAKS.isdisjoint(text) else '"')
+
+
+_Plain.add_representer(str, _quoted)
 
 
 def written(data: dict[str, Any], comments: tuple[str, ...] = ()) -> str:
@@ -33,17 +41,10 @@ def written(data: dict[str, Any], comments: tuple[str, ...] = ()) -> str:
 
 def flow(value: Any) -> str:
     """Return a value on one line."""
-    text = _dumped(value, plain=True)
-    if any(sign in text for sign in LINE_BREAKS):
-        text = _dumped(value, plain=False)
+    text = yaml.dump(
+        value, Dumper=_Plain, default_flow_style=True, sort_keys=False, width=MAX_COLUMNS, allow_unicode=True
+    )
     return text.removesuffix("\n").removesuffix("\n...")
-
-
-def _dumped(value: Any, *, plain: bool) -> str:
-    """Return a value in YAML; what is not ASCII stands as it is, or as its number."""
-    shape = {"default_flow_style": True, "sort_keys": False, "width": MAX_COLUMNS}
-    text: str = yaml.dump(value, Dumper=_Plain, allow_unicode=plain, **shape)
-    return text
 
 
 def _section(section: dict[str, Any], indent: str) -> list[str]:

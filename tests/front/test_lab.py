@@ -17,10 +17,10 @@ from labkit.views.charts.measures import Measures
 SECOND_NS = 1_000_000_000
 
 PROMISED = """
-    load pair triangle run step now crash restart crash_site restart_site partition cut isolate heal slow lose restore_links corrupt seal pause
+    load pair triangle run step now crash restart partition cut isolate heal slow lose restore_links corrupt seal pause
     unseal resume replicate failover lag trace network ledger map timeline dashboard snapshot restore branch
     work_through seed clusters clients blueprint invariants scenario faults queries parts why compare diff at watch
-    serve skew correct flap steady impersonate expose crash_in_commit duplicate
+    serve crash_site restart_site skew correct flap steady impersonate expose crash_in_commit duplicate
     stray_write cloud cloud_outage cloud_recover cloud_slow cloud_restore roll_keys
     measures keep_checkpoints play
 """
