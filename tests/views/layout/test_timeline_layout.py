@@ -256,7 +256,6 @@ def shipped() -> list[Any]:
     return [
         pytest.param(path, id=path.name, marks=[] if path.parent.name == "first" else [pytest.mark.slow])
         for path in paths
-        for path in paths
     ]
 
 
