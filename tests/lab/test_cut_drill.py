@@ -114,13 +114,13 @@ def evidence(lab: Lab) -> dict[str, Any]:
         node.vault.next_due()
     state = lab.snapshot().state
     ledger, histories = state["ledger"], state["ledger"]["histories"]
-    rows = {name: sum(ledger[name], ()) for name in ("operations", "writes")}
+    rows = {"operations": sum(ledger["operations"], ()), "writes": tuple(lab.ledger.writes)}
     read_log = {name: sum(chunks, ()) for name, chunks in ledger["read_log"].items()}
     books = {
         **ledger,
         **rows,
         "read_log": read_log,
-        "histories": {**histories, "commits": sum(histories["commits"], ())},
+        "histories": {**histories, "commits": tuple(lab.ledger.histories.commits)},
     }
     return {**state, "ledger": books, "trace": lab.trace.digest()}
 

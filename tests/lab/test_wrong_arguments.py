@@ -73,9 +73,11 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.failover": {"old": ("paris", set()), "new": ("tokyo", set())},
     "Lab.lag": {"primary": ("paris", set()), "secondary": ("tokyo", set())},
     "Lab.restore": {"snapshot": (None, set())},
-    "Lab.branch": {"name": ("x", TEXTS - {"empty"})},
+    "Lab.branch": {"name": ("x", TEXTS - {"empty"}), "luck": (3, {"None", "0", "1", "80"})},
     "Lab.crash": {"target": ("paris", set())},
     "Lab.restart": {"target": ("paris", set())},
+    "Lab.crash_site": {"target": ("paris", set())},
+    "Lab.restart_site": {"target": ("paris", set())},
     "Lab.pause": {"target": ("paris", set())},
     "Lab.resume": {"target": ("paris", set())},
     "Lab.skew": {
@@ -278,7 +280,7 @@ def allowed_errors(key: str) -> tuple[type[ValueError], ...]:
         ),
         (
             lambda lab: lab.work_through("promote", clutser="tokyo"),
-            "promote: expected its own arguments, got 'clutser'; there are: cluster, force — did you mean 'cluster'?",
+            "promote: expected its own arguments, got 'clutser'; there are: cluster, force, furthest_ahead — did",
         ),
         (
             lambda lab: lab.work_through("repoint", cluster="tokyo"),

@@ -12,7 +12,7 @@ import pytest
 from labkit.front.lab import Lab
 from labkit.lab.invariants import STANDING, Violation
 from labkit.lab.records.lag import Lag
-from labkit.lab.records.ledger import CommittedWrite, Write
+from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint
 from labkit.scenario.dispositions import StepResult
 from labkit.scenario.measures import VerdictRow, point_text
@@ -73,10 +73,10 @@ def ledger_of(lost: int) -> RecoveryLedger:
     ledger = RecoveryLedger()
     for entry in range(1, 11):
         at_ns = SECOND_NS + entry * 100_000_000
-        ledger.writes.append(Write(at_ns, "writers-1", f"secret/data/{entry}", CommittedWrite("paris", 0, entry)))
+        ledger.writes.append((at_ns, "writers-1", f"secret/data/{entry}", *CommittedWrite("paris", 0, entry)))
     missing = frozenset(range(11 - lost, 11))
     ledger.promotions.append(Promotion(4 * SECOND_NS, "tokyo", "paris", 0, 11, missing, 2 * SECOND_NS, False))
-    ledger.writes.append(Write(5 * SECOND_NS, "writers-1", "secret/data/11", CommittedWrite("tokyo", 1, 11)))
+    ledger.writes.append((5 * SECOND_NS, "writers-1", "secret/data/11", *CommittedWrite("tokyo", 1, 11)))
     return ledger
 
 
@@ -148,9 +148,7 @@ def test_what_was_lost_after_the_fault_counts_too(bound: str, status: str, vary:
     ledger = ledger_of(0)
     for late in (1, 3):
         at_ns = (2 + late) * SECOND_NS
-        ledger.writes.append(
-            Write(at_ns, "writers-1", f"secret/data/late-{late}", CommittedWrite("paris", 0, 11 + late))
-        )
+        ledger.writes.append((at_ns, "writers-1", f"secret/data/late-{late}", *CommittedWrite("paris", 0, 11 + late)))
     verdict = verdict_of(scenario_of(vary(("lost: 0", f"rpo: {{at most: {bound}}}"))), ledger=ledger)
 
     assert (row(verdict, "rpo").measured, row(verdict, "rpo").status) == ("0 before, 2 after, over 3s", status)
@@ -261,7 +259,7 @@ def test_a_rule_on_what_was_not_planned_does_not_apply(
 
 def test_lost_writes_that_were_acknowledged_after_the_fault_are_named(vary: Vary, scenario_of: ScenarioOf) -> None:
     ledger = ledger_of(3)
-    ledger.writes.append(Write(5 * SECOND_NS, "writers-1", "secret/data/12", CommittedWrite("paris", 0, 12)))
+    ledger.writes.append((5 * SECOND_NS, "writers-1", "secret/data/12", *CommittedWrite("paris", 0, 12)))
 
     assert row(verdict_of(scenario_of(vary(NOTHING)), ledger=ledger), "lost").measured == "4, 1 of them after the fault"
 

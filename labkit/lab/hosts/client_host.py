@@ -19,6 +19,9 @@ class ClientAccess(NamedTuple):
     root_token: Callable[[], str]
     login_body: Callable[[str], Body]
 
+    def __repr__(self) -> str:
+        return "ClientAccess(not shown)"
+
 
 class ClientHost:
     """One client on the network."""

@@ -49,6 +49,9 @@ class Turn(NamedTuple):
     memory: ClientMemory
     login_body: Callable[[str], Body]
 
+    def __repr__(self) -> str:
+        return f"Turn({self.client}, {self.number})"  # never the token
+
 
 def keys_of(plan: ClientPlan, client: str) -> str:
     """Return the name under which a client's keys stand: its own, or the one that its group shares."""

@@ -245,4 +245,4 @@ def test_a_heartbeat_is_remembered_as_it_was_reported(together):
     activation.note_heartbeat(core, "tokyo", message, "https://tokyo-1:8201")
 
     noted = core.replica.secondaries["tokyo"]
-    assert noted == ("tokyo", "https://tokyo-1:8201", core.now(), 1, 2, 3, 4)
+    assert noted == ("tokyo", "https://tokyo-1:8201", core.now(), 1, 2, 3, 4, together.lab.now)
