@@ -56,6 +56,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.step": {},
     "Lab.roll_keys": {},
     "Lab.map": {},
+    "Lab.play": {"only": ("replication", {"None"})},
     "Lab.dashboard": {},
     "Lab.snapshot": {},
     "Lab.__getitem__": {"name": ("paris", set())},

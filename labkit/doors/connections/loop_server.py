@@ -2,7 +2,8 @@
 
 1. One connection is accepted a turn.  When the process has no descriptors left accepting stops, and is tried again each
    second; one line a minute says so.
-2. A TLS handshake that takes longer than ``BODY_S`` seconds ends its connection.
+2. A TLS handshake that takes longer than ``BODY_S`` seconds ends its connection; at the end of one a client has
+   ``LINGER_S`` seconds to answer: one that is idle seldom does, and nobody waits for it when the server stops.
 3. What goes wrong in the loop is one line without contents.
 """
 
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from labkit.doors.bugs import Log, note, note_bug
+from labkit.doors.connections.outgoing import LINGER_S
 from labkit.doors.connections.plain_connection import BODY_S, PlainConnection, SharedParts
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class LoopServer(uvicorn.Server):
             sys.exit(3)  # as uvicorn's own
         self.servers = []
         config = self.config
-        patience_s = BODY_S if config.ssl else None
+        handshake_s, farewell_s = (BODY_S, LINGER_S) if config.ssl else (None, None)
 
         def connection() -> PlainConnection:
             return PlainConnection(
@@ -52,7 +54,12 @@ class LoopServer(uvicorn.Server):
         for listener in sockets or ():
             # the backlog is also how often a turn of the loop tries to accept, and fails (rule 1)
             server = await loop.create_server(
-                connection, sock=listener, ssl=config.ssl, backlog=1, ssl_handshake_timeout=patience_s
+                connection,
+                sock=listener,
+                ssl=config.ssl,
+                backlog=1,
+                ssl_handshake_timeout=handshake_s,
+                ssl_shutdown_timeout=farewell_s,
             )
             listener.listen(self._backlog)
             self.servers.append(server)

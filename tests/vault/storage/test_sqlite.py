@@ -437,7 +437,7 @@ print(rounds, judged, lost)
 """
 
 
-@pytest.mark.parametrize("rounds", [12, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [12, pytest.param(100, marks=pytest.mark.slow)])
 def test_no_acknowledged_write_is_lost_when_the_writer_is_killed(path, rounds):
     """A process that writes is killed at any instant, its first open too; every file opens, every write is there."""
     killed = run(KILLS, path, rounds, 20260)
