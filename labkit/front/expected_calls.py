@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,19 +40,19 @@ class Expectation(NamedTuple):
 class ExpectedCalls:
     """For a ``with``: raises AssertionError at its end unless the calls in it were the expected ones."""
 
-    def __init__(self, calls: Calls, expected: Sequence[Expectation]) -> None:
+    def __init__(self, calls: Callable[[], Calls], expected: Sequence[Expectation]) -> None:
         self._calls, self._expected = calls, expected
         self._mark: object = None
 
     def __enter__(self) -> ExpectedCalls:
-        self._mark = self._calls.mark()
+        self._mark = self._calls().mark()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None:
-            came = self._calls.since(self._mark)
+            came = self._calls().since(self._mark)  # others than before, where the vault was reset
             problem = difference(self._expected, came)
             if problem:
                 raise AssertionError(problem)

@@ -269,7 +269,7 @@ class Vault(VaultNode, Aiming, ShortForms):
         """
         from labkit.front.expected_calls import ExpectedCalls, read_expectations
 
-        return ExpectedCalls(self.calls, read_expectations(calls))
+        return ExpectedCalls(lambda: self.calls, read_expectations(calls))
 
     def keep_for_reset(self) -> None:
         """Let ``reset`` come back to contents, keys and clock of now, and begin from there as it does."""

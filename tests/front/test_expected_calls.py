@@ -64,6 +64,13 @@ def test_calls_that_are_forgotten_meanwhile_are_not_missed(vault: Vault) -> None
         vault.get("sys/health")
 
 
+def test_a_vault_that_is_reset_meanwhile_is_asked_from_there_on(vault: Vault) -> None:
+    with vault.expect(["GET sys/health"]):
+        vault.get("sys/mounts")
+        vault.reset()
+        vault.get("sys/health")
+
+
 def test_a_long_difference_is_cut(vault: Vault) -> None:
     def program() -> None:
         with vault.expect(["GET sys/health"] * 100):
