@@ -3,7 +3,8 @@
 1. It is judged by answers, of each path and each history of a cluster: a write that began after another operation was
    answered has a later version than that one, a reading no earlier one, and no version is given twice.
 2. Deleting the metadata of a secret begins another life: versions are counted again, and what was under way then is not
-   judged.  An operation without an answer says nothing.
+   judged.  An operation without an answer says nothing, nor does a reading through a balancer: which cluster's history
+   it showed is not known.
 3. Of each secret the newest answers with a higher version than all before are kept, so that each costs the same.
 """
 
@@ -105,8 +106,8 @@ class VersionOrder(StandingRule):
     def _end(self, report: OperationEnded | AskEnded, asker: str) -> None:
         seen, correlation = report.seen, report.correlation
         if seen is not None:
-            if seen.version:
-                history = self._scene.queries.parts.ledger.histories.current.get(report.cluster, -1)
+            history = self._scene.queries.parts.ledger.histories.current.get(report.cluster)
+            if seen.version and history is not None:
                 self._judge((seen.path, history), report.started_ns, _answered(report, seen.version, asker, False))
             return
         attempts = self._made.pop(correlation[:2], None)

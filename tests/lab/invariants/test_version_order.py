@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from labkit import Lab
 from labkit.lab.invariants.rules import VERSION_ORDER
 from labkit.lab.invariants.version_order import MAX_ANSWERS, VersionOrder
-from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.plan.blueprint import BalancerPlan, ClientPlan, WorkloadPlan, pair
 from labkit.lab.queries import Queries
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN, Committed, OperationEnded
@@ -20,7 +22,7 @@ from labkit.vault.engines.kv.versions import Config, Key, Version
 PATH = "secret/data/app"
 WORK = tuple(
     [
-        WorkloadPlan(operation=operation, every_ns=100_000_000, keys=2, until_ns=9_000_000_000)
+        WorkloadPlan(operation=operation, every_ns=100_000_000, keys=3, until_ns=9_000_000_000)
         for operation in ("put-secret", "get-secret")
     ]
 )
@@ -33,7 +35,7 @@ def found(lab: Lab) -> str:
 
 
 def working() -> Lab:
-    """The pair with a client that writes and reads two secrets, again and again."""
+    """The pair with a client that writes and reads three secrets, again and again."""
     plan = ClientPlan(name="app", site="lisbon", use=("paris", "tokyo"), workload=WORK)
     lab = Lab(pair().with_clients(plan), seed=3)
     lab.replicate("paris", "tokyo")
@@ -49,6 +51,23 @@ def test_it_holds_in_a_failover_with_losses_and_after_a_deletion():
     lab.run("4s")
 
     assert lab.invariants.applies(VERSION_ORDER)
+    assert not found(lab)
+
+
+def test_a_reading_through_a_balancer_is_of_no_known_history_and_not_judged():
+    front = BalancerPlan(name="front", site="lisbon", use=("paris", "tokyo"))
+    plan = ClientPlan(name="app", site="lisbon", use=("paris", "tokyo"), through="front", workload=WORK)
+    lab = Lab(replace(pair().with_clients(plan), balancers=(front,)), seed=3)
+    lab.replicate("paris", "tokyo")
+    lab.run("2s")
+    lab.partition("paris", "tokyo")
+    lab.run("2s")
+    lab.crash("paris")
+    lab["tokyo"].promote()
+    lab.run("3s")
+
+    seen = [read.version for read in lab.ledger.read_log.reads if read.path == "secret/data/app-1/0"]
+    assert any(later < earlier for earlier, later in pairwise(seen)), "what tokyo did not get was lost"
     assert not found(lab)
 
 
