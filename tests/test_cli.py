@@ -70,6 +70,7 @@ def test_help_is_light(checkout: Path) -> None:
     assert {"simpy", "pydantic", "yaml", "networkx", "tqdm", "pandas"} & set(output.stdout.split()) == set()
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(checkout: Path) -> None:
     program = f"{sys.executable} -m labkit check scenarios/first/*.lab.yaml"
     output = subprocess.run(
@@ -80,6 +81,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(checkout: Path) -> None:
     assert "BrokenPipe" not in output.stderr
 
 
+@pytest.mark.slow
 def test_signs_that_a_terminal_lacks_are_no_error(tmp_path: Path, checkout: Path) -> None:
     path = tmp_path / "x.lab.yaml"
     path.write_text(BAD, encoding="utf-8")

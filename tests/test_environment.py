@@ -56,6 +56,7 @@ def test_a_program_that_a_test_starts_has_the_same():
     assert set(PLANTED) & set(names) == set()
 
 
+@pytest.mark.slow
 def test_what_is_planted_reaches_no_test(checkout: Path, tmp_path: Path):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)

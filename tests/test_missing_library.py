@@ -88,10 +88,12 @@ Vault.open("lab.db").close()
 """
 
 
+@pytest.mark.slow
 def test_a_vault_answers(python: Python) -> None:
     assert python(VAULT, ANSWERS) == ""
 
 
+@pytest.mark.slow
 def test_a_vault_is_served(python: Python) -> None:
     code = """
 import labkit, os, ssl, urllib.request
@@ -104,6 +106,7 @@ with labkit.testing.patched(tls=True):
     assert python(code) == "200\n"
 
 
+@pytest.mark.slow
 def test_fixtures_work_and_what_needs_more_says_so(python: Python, tmp_path: Path) -> None:
     (tmp_path / "test_all.py").write_text(
         """

@@ -127,6 +127,7 @@ os.waitpid(child, 0)
 """
 
 
+@pytest.mark.slow
 def test_what_a_forked_process_has_no_use_for_is_not_kept_open_by_it() -> None:
     done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=False, timeout=60)
 

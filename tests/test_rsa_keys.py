@@ -34,6 +34,7 @@ def test_a_pair_has_one_number() -> None:
             places_of(wrong)
 
 
+@pytest.mark.slow
 def test_a_pooled_key_is_a_function_of_its_number() -> None:
     for bits in SIZES:
         key = make_rsa_key(bits, 7)

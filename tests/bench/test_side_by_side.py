@@ -249,6 +249,7 @@ def test_a_ratio_is_one_of_labkits_work_to_the_least_work(goal, monkeypatch):
     assert len(worked) == 2
 
 
+@pytest.mark.slow
 def test_labs_are_made_by_the_names_of_the_front_door(monkeypatch):
     monkeypatch.setattr(lab_rows, "timed", lambda work: (work() and 0.0) or 2.0)
     monkeypatch.setattr(lab_rows, "SAMPLE_S", 1)
@@ -296,6 +297,7 @@ def test_what_is_not_installed_or_named_is_said(monkeypatch):
 @pytest.mark.parametrize(
     "goal", [goal for goal in GOALS if other_services.SERVER in goal.others], ids=lambda goal: goal.name
 )
+@pytest.mark.slow
 def test_a_named_server_does_the_work_of_a_row(goal, monkeypatch):
     vault = Vault.dev(seed=7)
     with vault.serve() as url:

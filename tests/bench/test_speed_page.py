@@ -87,6 +87,7 @@ def test_with_keep_nothing_is_measured(monkeypatch, tmp_path):
     assert kept == [gallery.FOLDER]
 
 
+@pytest.mark.slow
 def test_what_is_sampled_belongs_to_the_package():
     vault = labkit.Vault.dev(seed=7)
 

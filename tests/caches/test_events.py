@@ -593,6 +593,7 @@ USUAL = [
 @pytest.mark.parametrize(
     "state", [state if state in EVERYDAY else pytest.param(state, marks=pytest.mark.slow) for state in STATES]
 )
+@pytest.mark.slow
 def test_every_event_in_a_state(point: Point, state: str) -> None:
     """What is usual is sent, then an event comes, and the same is sent again: the twins agree about all of it."""
     begun = Twins().at(point)

@@ -56,6 +56,7 @@ def test_the_demo_is_as_expected_and_explains_itself(shown: tuple[int, str, str]
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_parts_of_the_demo_follow_one_another(played: Lab, shown: tuple[int, str, str]) -> None:
     lines = shown[1].splitlines()
     log = list(explained([str(line) for line in event_log(played.trace)]))

@@ -19,6 +19,7 @@ def explored(*arguments: str, capsys: Capsys) -> tuple[int, str]:
     return code, re.sub(r", \d+ s$", "", capsys.readouterr().out, count=1, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_campaign_without_findings_ends_with_0_and_writes_nothing(tmp_path: Path, capsys: Capsys) -> None:
     code, said = explored("--seeds", "2", "--out", str(tmp_path / "found"), capsys=capsys)
 
@@ -28,6 +29,7 @@ def test_a_campaign_without_findings_ends_with_0_and_writes_nothing(tmp_path: Pa
     assert not (tmp_path / "found").exists()
 
 
+@pytest.mark.slow
 def test_what_is_found_is_a_file_that_fails_and_any_number_of_processes_says_the_same(
     tmp_path: Path, capsys: Capsys
 ) -> None:
@@ -41,6 +43,7 @@ def test_what_is_found_is_a_file_that_fails_and_any_number_of_processes_says_the
     assert main(["run", "--quiet", str(path)]) == 1
 
 
+@pytest.mark.slow
 def test_the_lab_of_a_file_is_explored_and_known_findings_are_named(tmp_path: Path, capsys: Capsys) -> None:
     known = tmp_path / "known"
     known.write_text(f"2026-05-01 {SPLIT} # x\n")
@@ -68,6 +71,7 @@ def test_arguments_that_cannot_be_used(arguments: list[str], said: str, capsys: 
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_files_that_cannot_be_used(tmp_path: Path, capsys: Capsys) -> None:
     wrong, folder = tmp_path / "wrong", tmp_path / "file"
     wrong.write_text("one primary # since ever\n")

@@ -90,6 +90,7 @@ def test_runs_of_several_files_stand_apart(
     assert lines[second - 1] == ""
 
 
+@pytest.mark.slow
 def test_the_title_stands_before_what_the_run_took_and_the_verdict_after(
     written: Written, texts: dict[int, str], checkout: Path
 ) -> None:

@@ -44,6 +44,7 @@ def start(checkout: Path) -> Iterator[Start]:
         process.communicate()
 
 
+@pytest.mark.slow
 def test_what_it_holds_outlives_it_in_a_file(start: Start, tmp_path: Path) -> None:
     path = str(tmp_path / "lab.db")
     process, said = start("--data", path)
@@ -110,6 +111,7 @@ def test_variables_of_a_cloud_are_what_its_configuration_falls_back_on(monkeypat
     assert Vault.dev(seed=1).core.settings.environ == {}
 
 
+@pytest.mark.slow
 def test_in_words_it_says_how_it_is_reached_and_where_its_secrets_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ def test_in_words_it_says_how_it_is_reached_and_where_its_secrets_are(
     kept.close()
 
 
+@pytest.mark.slow
 def test_two_on_one_port_are_one_too_many(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(serving, "wait", lambda stop: None)
     with Vault.dev(seed=1).serve() as url:

@@ -127,6 +127,7 @@ def test_what_cannot_be_served_is_refused(
 
 
 @pytest.mark.parametrize("json_line", [True, False])
+@pytest.mark.slow
 def test_it_says_how_the_clusters_are_reached(
     json_line: bool,
     written: Callable[[str, str], str],
@@ -153,6 +154,7 @@ def test_it_says_how_the_clusters_are_reached(
     assert text.endswith("\nCtrl-C stops it.\n")
 
 
+@pytest.mark.slow
 def test_without_control_and_cloud_neither_is_named(
     written: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -170,6 +172,7 @@ def test_without_control_and_cloud_neither_is_named(
 
 
 @pytest.mark.parametrize(("start", "holds"), [([], True), (["--start", "client"], True), (["--start", "now"], False)])
+@pytest.mark.slow
 def test_it_is_played_once_somebody_is_there_or_at_once(
     start: list[str],
     holds: bool,

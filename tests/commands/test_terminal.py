@@ -59,6 +59,7 @@ def test_a_line_goes_on_under_its_own_text(text: str, wanted: str) -> None:
     ],
     ids=lambda command: "-".join(command).replace(os.sep, "-")[-30:],
 )
+@pytest.mark.slow
 def test_what_a_command_prints_fits(
     command: list[str], width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -177,6 +177,7 @@ def assert_mixed(counted: Counter[int]) -> None:
     assert min(counted) < 300 <= 400 <= max(counted), counted
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_description_holds(described: list[Any]) -> None:
     vault = Vault.dev(seed=7)
     counted = examined(described[::EVERY_NTH], 1, in_process(vault), lambda: fill(vault))

@@ -34,6 +34,7 @@ def test_the_answers_are_those_recorded(case: dict[str, Any], where: str, replay
 
 
 @pytest.mark.parametrize("door", ["served", *(pytest.param(name, marks=pytest.mark.slow) for name in DOORS)])
+@pytest.mark.slow
 def test_a_cluster_of_a_lab_answers_the_same_behind_each_door(
     door: str, cases: list[dict[str, Any]], replay_in_labs: Callable[[Any], Any]
 ) -> None:

@@ -315,6 +315,7 @@ def test_a_large_value_is_never_read_in_the_loop_and_nothing_else_waits(kind: st
     vault.close()
 
 
+@pytest.mark.slow
 def test_what_had_a_large_answer_is_answered_beside_the_loop_and_nothing_else(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from labkit.doors.server_thread import NoServer
 from tests.doors.connections.echoed_connection import Echo
 
 
+@pytest.mark.slow
 def test_a_door_is_opened_and_closed_and_opened_again() -> None:
     door = Door(App(Echo()))
     assert repr(door) == "Door(closed)"

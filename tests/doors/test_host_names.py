@@ -106,6 +106,7 @@ def test_where_cors_is_configured_it_says_which_origins_are_allowed(served: tupl
     assert status(url, "/v1/sys/health", Host="evil.example", Origin="http://good.example")[0] == 403
 
 
+@pytest.mark.slow
 def test_a_name_that_was_given_and_a_world_without_a_seed() -> None:
     with ServedDoor(Vault.dev(seed=7), settings=DoorSettings(host_names=("drill.example",))) as url:
         assert status(url, "/v1/sys/health", Host="Drill.example:99")[0] == 200

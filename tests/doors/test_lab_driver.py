@@ -266,6 +266,7 @@ def test_what_was_never_started_is_stopped_and_what_was_does_nothing_more() -> N
     assert standing.run == []
 
 
+@pytest.mark.slow
 def test_it_stands_until_somebody_asks_and_goes_at_its_speed_from_then_on(lab: Lab) -> None:
     async def act(driver: LabDriver) -> list[int]:
         driver.wait_for_somebody()

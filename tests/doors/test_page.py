@@ -45,6 +45,7 @@ def test_what_the_script_asks_for_is_there(lab: Lab) -> None:
     assert asked <= {(method, place.removesuffix("<name>")) for method, place in acts}
 
 
+@pytest.mark.slow
 def test_a_vault_and_a_lab_have_it(vault: Vault, lab: Lab) -> None:
     with vault.serve() as url, lab.serve() as urls:
         for door in (url, urls["paris"]):

@@ -98,6 +98,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("content", "status"), HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.slow
 def test_what_no_client_should_send_is_refused_and_the_next_is_served(url: str, content: bytes, status: int) -> None:
     received = statuses(talk(url, content))
 

@@ -202,6 +202,7 @@ def test_another_lab_stands_behind_a_door_that_leads_to_it(
         assert read(lab, again, "paris", "secret/data/app").status_code == 200
 
 
+@pytest.mark.slow
 def test_the_cloud_of_a_lab_has_a_port_and_its_machines_log_in_over_it() -> None:
     plan = pair()
     small = replace(plan, clusters=plan.clusters[:1])
@@ -237,6 +238,7 @@ def test_the_cloud_of_a_lab_has_a_port_and_its_machines_log_in_over_it() -> None
     assert bare.parts.clouds == {}
 
 
+@pytest.mark.slow
 def test_a_lab_with_a_port_that_is_taken_is_not_served() -> None:
     plan = pair()
     lab = Lab(replace(plan, clusters=plan.clusters[:1], cloud=CloudPlan(site="tokyo")), seed=5)

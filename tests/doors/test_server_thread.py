@@ -144,6 +144,7 @@ again.close()
 """
 
 
+@pytest.mark.slow
 def test_a_forked_process_keeps_neither_port_nor_connection_open() -> None:
     program = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED]
     done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=60)

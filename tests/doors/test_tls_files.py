@@ -8,6 +8,8 @@ import stat
 import time
 from pathlib import Path
 
+import pytest
+
 from labkit import Vault
 from labkit.doors.tls_files import make_tls_files
 
@@ -19,6 +21,7 @@ def test_the_key_of_a_certificate_is_for_its_owner_only(tmp_path: Path) -> None:
     assert Path(made.authority).read_text().startswith("-----BEGIN CERTIFICATE-----")
 
 
+@pytest.mark.slow
 def test_a_server_stops_soon_though_a_client_keeps_its_connection(tmp_path: Path) -> None:
     files = make_tls_files(tmp_path)
     with Vault.dev(seed=7).serve(tls=files) as url:

@@ -144,6 +144,7 @@ ASKED: dict[str, Ask] = {
 
 @pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.slow
 def test_a_door_ends_the_connection(vault: Vault, ask: Ask, when: str) -> None:
     with vault.serve() as url:
         vault.drop_next(2, when=when)
@@ -170,6 +171,7 @@ def test_a_connection_that_is_dropped_takes_what_was_sent_behind_with_it(vault: 
             connection.close()
 
 
+@pytest.mark.slow
 def test_a_door_waits_beside_the_others(vault: Vault) -> None:
     answered: list[str] = []
 

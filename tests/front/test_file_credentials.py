@@ -42,6 +42,7 @@ def test_a_file_opens_itself_with_what_it_was_set_up_with(path):
     assert len(seen) == 1
 
 
+@pytest.mark.slow
 def test_the_digest_shows_an_altered_byte(path):
     with closing(sqlite3.connect(path)) as connection:
         stored = connection.execute("SELECT value FROM facts WHERE name = 'credentials'").fetchone()[0]

@@ -26,6 +26,7 @@ def test_what_is_no_seed_makes_none() -> None:
         KeyStore.dev(seed=-1)
 
 
+@pytest.mark.slow
 def test_no_rsa_key_comes_twice_in_a_seeded_world() -> None:
     """Not in the store, and not as a key with which the cloud beside it signs, or one of the vault's own."""
     from cryptography.hazmat.primitives.serialization import load_der_private_key, load_pem_public_key

@@ -62,6 +62,7 @@ def play(
     return run
 
 
+@pytest.mark.slow
 def test_each_file_is_one_test(play: Play, vary: Vary) -> None:
     result = play("-v", one=vary(), two=vary(("lost: 0", "lost: 1")))
 
@@ -114,6 +115,7 @@ def test_what_stays_unknown_fails(play: Play, vary: Vary) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object, **named: object) -> None:
         raise RuntimeError("a bug of ours")
@@ -321,6 +323,7 @@ def test_it_is_what_the_entry_point_names() -> None:
         for path in sorted((CHECKOUT / "scenarios" / "first").glob("*.lab.yaml"))
     ],
 )
+@pytest.mark.slow
 def test_the_command_line_and_the_plugin_agree(path: Path, play: Play, capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["run", "-q", str(path)])
     output = capsys.readouterr().out

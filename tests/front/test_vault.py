@@ -327,6 +327,7 @@ def test_the_same_seed_gives_the_same_answers_every_time():
     assert Vault.dev(seed=8).root_token not in (first.root_token, Vault.dev().root_token, Vault.dev().root_token)
 
 
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_answers_alike():
     code = "from tests.front.test_vault import Vault, drill; print(drill(Vault.dev(seed=7)))"
     said = {
@@ -451,6 +452,7 @@ def test_a_file_that_cannot_be_set_up_is_free_again(tmp_path, monkeypatch):
     Vault.dev().close()
 
 
+@pytest.mark.slow
 def test_a_request_leaves_nothing_to_the_collector() -> None:
     vault = Vault.dev(seed=1)
     vault.post("transit/keys/a", {})

@@ -43,6 +43,7 @@ def areas(vault: dict[str, Module]) -> dict[str, Module]:
     return {name: module for name, module in vault.items() if name.split(".")[2:3] and name.split(".")[2] in AREAS}
 
 
+@pytest.mark.slow
 def test_an_endpoint_file_is_docstring_handlers_routes(areas: dict[str, Module]) -> None:
     wrong = [said for module in areas.values() if module.has_routes for said in misshapen(module)]
 

@@ -19,6 +19,7 @@ RULES = {
 }
 
 
+@pytest.mark.slow
 def test_every_exception_has_its_reason(python_files: list[Path], checkout: Path) -> None:
     bare = [f"{path.relative_to(checkout)}:{line}" for path in python_files for line in unreasoned(path.read_text())]
 

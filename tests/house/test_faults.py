@@ -93,6 +93,7 @@ def test_who_undoes_what_is_the_same_on_every_surface() -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_other_module_lists_faults(modules: list[Path], checkout: Path) -> None:
     found = [
         f"{path.relative_to(checkout)}:{line} lists {', '.join(names)}; each fact about a fault stands in its row"

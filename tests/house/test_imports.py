@@ -40,6 +40,7 @@ BREACHES = [
 ]
 
 
+@pytest.mark.slow
 def test_the_contracts_hold(checkout: Path) -> None:
     finished = lint_imports(checkout)
 
@@ -67,6 +68,7 @@ def found(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 @pytest.mark.parametrize("number", range(len(BREACHES)), ids=[f"{place}-{its}" for place, _, its in BREACHES])
+@pytest.mark.slow
 def test_a_breach_is_found(number: int, found: dict[str, str]) -> None:
     place, _, contract = BREACHES[number]
     name = "labkit." + numbered(place, number).removesuffix(".py").replace("/", ".")

@@ -66,6 +66,7 @@ def test_every_folder_of_modules_is_a_package(modules: list[Path]) -> None:
     assert bare == [], "\n".join(map(str, bare))
 
 
+@pytest.mark.slow
 def test_every_module_has_its_test_in_the_mirrored_path(modules: list[Path], checkout: Path) -> None:
     with_code = [path.relative_to(checkout / "labkit") for path in modules if has_code(path.read_text())]
     missing = [str(mirrored(path)) for path in with_code if not (checkout / "tests" / mirrored(path)).is_file()]

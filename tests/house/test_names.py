@@ -15,6 +15,7 @@ OTHER_LIMIT = re.compile(r"^_?(?:MOST|LONGEST|SHORTEST|DEEPEST|LARGEST|SMALLEST|
 OTHER_RATE = re.compile(r"(?<!_IN)_AN?_")
 
 
+@pytest.mark.slow
 def test_a_public_class_name_exists_once(modules: list[Path], checkout: Path) -> None:
     homes = defaultdict(list)
     for path in modules:
@@ -24,6 +25,7 @@ def test_a_public_class_name_exists_once(modules: list[Path], checkout: Path) ->
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
+@pytest.mark.slow
 def test_a_limit_is_called_max_or_min(modules: list[Path], checkout: Path) -> None:
     found = [f"{path.relative_to(checkout)}:{said}" for path in modules for said in misnamed(path.read_text())]
 

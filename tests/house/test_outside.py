@@ -10,6 +10,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 # The longest name that fits a module decides.  A name that is not here may import the standard library alone.
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.trace": frozenset({"pandas"}),
@@ -63,6 +65,7 @@ TOOLS = {
 }
 
 
+@pytest.mark.slow
 def test_a_module_imports_only_the_libraries_of_its_row(modules: list[Path], checkout: Path) -> None:
     strangers = []
     for path in modules:

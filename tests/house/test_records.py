@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 # What a row of the benches takes longer with the constructor: medians of ten processes of each, in which two of
 # the same code differ by up to 2 %.
 EARNED = {
@@ -17,6 +19,7 @@ EARNED = {
 }
 
 
+@pytest.mark.slow
 def test_only_the_files_that_earned_it_make_records_without_their_constructor(
     modules: list[Path], checkout: Path
 ) -> None:

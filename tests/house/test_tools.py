@@ -24,6 +24,7 @@ def test_mypy_is_content(run: Run) -> None:
     assert finished.returncode == 0, finished.stdout
 
 
+@pytest.mark.slow
 def test_mypy_looks_into_tests_that_have_no_annotations(run: Run, checkout: Path, tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_wrong.py").write_text("def test_wrong():\n    len(5)\n")

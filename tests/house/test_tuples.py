@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_no_tuple_is_made_of_a_generator(modules: list[Path], checkout: Path) -> None:
     found = [f"{path.relative_to(checkout)}:{line}" for path in modules for line in of_generators(path.read_text())]
 

@@ -114,6 +114,7 @@ def test_words_that_only_contain_one_are_accepted() -> None:
     assert avoided("it is not a threshold; the oldest, renewed for of nobody; this no; is known") == []
 
 
+@pytest.mark.slow
 def test_nothing_is_left_unfinished(python_files: list[Path], checkout: Path) -> None:
     pattern = re.compile(UNFINISHED)
 

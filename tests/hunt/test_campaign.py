@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labkit.hunt.campaign import Plan, grouped, played
 from labkit.hunt.findings import EXCEPTION, SeedFinding, Signature
 from labkit.hunt.playing import PlayedSeed
@@ -24,6 +26,7 @@ def test_findings_are_grouped_by_signature_the_most_frequent_first_after_excepti
     assert [(group.smallest.seed, group.smallest.at_ns) for group in groups] == [(5, 1), (2, 3), (2, 7)]
 
 
+@pytest.mark.slow
 def test_any_number_of_processes_plays_the_same_in_order():
     done: list[int] = []
     one = played(Plan(seeds=5, operator="careless"), 1, lambda: done.append(1))

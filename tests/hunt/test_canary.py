@@ -24,6 +24,7 @@ def test_it_is_missed_where_nothing_is_shrunk(monkeypatch: pytest.MonkeyPatch):
     assert canary_of("runbook") is None
 
 
+@pytest.mark.slow
 def test_it_is_missed_where_no_rule_is_ever_broken(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Invariants, "found", lambda self, name, detail: None)
 

@@ -23,6 +23,7 @@ print(sha256("".join(written(drawn(seed, "runbook").data) for seed in range(20))
 
 
 @pytest.mark.parametrize("operator", ["runbook", "careless"])
+@pytest.mark.slow
 def test_every_seed_is_a_file_and_another_one(operator: str):
     texts = [written(drawn(seed, operator).data) for seed in SEEDS]
 
@@ -32,6 +33,7 @@ def test_every_seed_is_a_file_and_another_one(operator: str):
     assert len(set(texts)) == len(SEEDS)
 
 
+@pytest.mark.slow
 def test_a_seed_draws_the_same_under_any_hash_seed():
     here = sha256("".join(written(drawn(seed, "runbook").data) for seed in range(20)).encode()).hexdigest()
     root = str(Path(__file__).resolve().parents[2])

@@ -10,6 +10,7 @@ from labkit.hunt.playing import PlayedSeed, play
 from labkit.lab.operations.operator_console import OperatorConsole
 
 
+@pytest.mark.slow
 def test_steps_and_faults_of_a_seed_are_counted_up_to_the_quiet():
     found = play(1, "runbook", None)
 
@@ -32,6 +33,7 @@ def test_an_exception_of_labkit_is_a_finding(monkeypatch: pytest.MonkeyPatch):
     assert found.findings[0].is_exception
 
 
+@pytest.mark.slow
 def test_a_seed_that_does_not_come_to_rest_is_judged_only_where_something_broke(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(playing, "what_is_left", lambda world: "tokyo-1 is down")
 

@@ -32,6 +32,7 @@ def test_what_is_left_is_named(harm: Callable[[World], object], left: str):
     assert what_is_left(world) == left
 
 
+@pytest.mark.slow
 def test_nearly_every_drawn_lab_comes_to_rest():
     found = []
     for seed in range(12):

@@ -50,6 +50,7 @@ def shrunk() -> list[Shrunk]:
     return found
 
 
+@pytest.mark.slow
 def test_few_runs_few_steps_and_few_lines(shrunk: list[Shrunk]):
     runs = [one.shrinker.runs for one in shrunk]
     steps = [len(one.shrinker.best["timeline"]) for one in shrunk]
@@ -76,6 +77,7 @@ def test_no_step_can_go(shrunk: list[Shrunk]):
             assert not breaks_again(written(less), one.finding.signature), written(less)
 
 
+@pytest.mark.slow
 def test_what_is_shrunk_again_stays_as_it_is(shrunk: list[Shrunk]):
     for one in shrunk:
         again = Shrinker(one.shrinker.best, one.finding.signature)

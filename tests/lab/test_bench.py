@@ -423,6 +423,7 @@ def test_no_secret_is_in_the_trace(lab):
 
 
 @pytest.mark.parametrize("joined", ["pairs", "star"])
+@pytest.mark.slow
 def test_the_work_of_joining_and_running_grows_with_the_clusters(joined):
     def work(count: int) -> tuple[int, int]:
         plans = tuple(ClusterPlan(name=f"c{number}", site="paris", nodes=1) for number in range(count))

@@ -83,6 +83,7 @@ def test_many_first_logins_make_one_discovery_one_fetch_of_keys_and_one_of_a_tok
 
 
 @pytest.mark.parametrize("tried", [8, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_node_that_is_saved_at_any_moment_goes_on_as_the_one_that_was_not(tried: int) -> None:
     """What was fetched, attempts, waits and tapes are all state: cut at every event, the run ends the same (R3)."""
     lab = made()

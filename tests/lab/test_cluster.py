@@ -326,6 +326,7 @@ def test_failover_under_load_loses_nothing(lab):
 
 
 @pytest.mark.parametrize("node", ["paris-1", "tokyo-1"])
+@pytest.mark.slow
 def test_failover_after_a_takeover_waits_until_the_secondary_has_found_its_primary_again(lab, node):
     lab.run("1s")
     lab.crash(node)
@@ -337,6 +338,7 @@ def test_failover_after_a_takeover_waits_until_the_secondary_has_found_its_prima
     assert lab.queries.mode_of("tokyo") == "primary"
 
 
+@pytest.mark.slow
 def test_failover_to_a_cluster_that_is_cut_off_changes_nothing(lab):
     lab.partition("paris", "tokyo")
     lab.run("1s")

@@ -146,6 +146,7 @@ def test_the_drill_comes_to_its_end(drill):
 
 @settings(max_examples=examples(10), deadline=None, phases=(Phase.generate,))
 @given(data=st.data())
+@pytest.mark.slow
 def test_a_drill_that_is_cut_anywhere_is_the_uncut_one(drill, uncut, data):
     expected, events = uncut
     cuts = data.draw(st.sets(st.integers(0, events), min_size=1, max_size=5))

@@ -120,6 +120,7 @@ def test_what_is_traced_of_a_corrupt_node_of_the_index_says_where_it_is(calm):
 
 
 @pytest.mark.parametrize("cluster", ["paris", "tokyo"])
+@pytest.mark.slow
 def test_no_damaged_value_whatever_it_is_ends_a_lab(calm, cluster):
     """Each stored value in turn, then reads, a takeover, and a promotion."""
     calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})

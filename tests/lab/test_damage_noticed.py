@@ -75,6 +75,7 @@ def test_once_the_roots_were_equal_again_it_is_reported_again(calm):
         assert calm["paris"].root == calm["tokyo"].root, "a root heals at its next fold"
 
 
+@pytest.mark.slow
 def test_without_damage_nothing_is_compared(lab):
     at_ns = lab.now
     lab.run("90s")

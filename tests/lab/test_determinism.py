@@ -74,6 +74,7 @@ def first(checkout):
     return play(checkout, "0")
 
 
+@pytest.mark.slow
 def test_the_drill_is_worth_it(first):
     assert first["events"] > 3_000
     assert first["lost"] > 0
@@ -83,6 +84,7 @@ def test_the_drill_is_worth_it(first):
 
 
 @pytest.mark.parametrize("hash_seed", [pytest.param("1", marks=pytest.mark.slow), "random"])
+@pytest.mark.slow
 def test_another_process_and_another_hash_seed_end_with_the_same_bytes(first, checkout, hash_seed):
     assert play(checkout, hash_seed) == first
 

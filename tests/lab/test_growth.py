@@ -61,6 +61,7 @@ def kept_for_good(value: Any) -> int:
     return 8
 
 
+@pytest.mark.slow
 def test_without_a_trace_only_acknowledged_writes_and_their_commits_grow():
     lab = busy(trace=False)
     go_on(lab)
@@ -82,6 +83,7 @@ def test_without_a_trace_only_acknowledged_writes_and_their_commits_grow():
     assert NEWEST <= len(lab.ledger.read_log.versions) < 2 * NEWEST
 
 
+@pytest.mark.slow
 def test_a_restored_one_goes_on_forgetting():
     lab = busy(trace=False)
     lab.run("20s")
@@ -95,6 +97,7 @@ def test_a_restored_one_goes_on_forgetting():
     assert again.lag("paris", "tokyo") == lab.lag("paris", "tokyo")
 
 
+@pytest.mark.slow
 def test_what_a_promotion_lost_is_the_same_with_a_trace_and_without():
     losses = []
     for trace in (True, False):

@@ -535,6 +535,7 @@ ACTS = {
 }
 
 
+@pytest.mark.slow
 def test_a_check_that_acts_is_refused_recorded_and_changes_nothing(lab):
     def treated(each: Lab) -> Lab:
         each.run("1s").crash("paris-1")

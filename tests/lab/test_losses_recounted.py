@@ -317,6 +317,7 @@ def overwritten_share(drilled: list[Drilled]) -> float:
 
 
 @pytest.mark.parametrize("start", [0, *(pytest.param(its, marks=pytest.mark.slow) for its in range(8, EVERYDAY, 8))])
+@pytest.mark.slow
 def test_loss_and_outage_are_what_a_recount_says(start, monkeypatch):
     drilled = drill_all(range(start, start + 8), monkeypatch)
 
@@ -333,6 +334,7 @@ def test_what_was_measured_wrongly_once_is_measured_as_the_recount_says(seeds, m
 
 
 @pytest.mark.parametrize("seed", [3, 6, 19])
+@pytest.mark.slow
 def test_a_revoked_id_ends_the_shipping_since_when_a_recount_says(seed, monkeypatch):
     drill(seed, monkeypatch, plain, REVOKING)
 

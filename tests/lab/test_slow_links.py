@@ -64,6 +64,7 @@ def narrow(narrow_snapshot: Any) -> Lab:
     ("bandwidth_bps", "size_bytes", "seconds"),
     [(1_000_000, 3 * MB, 26), (10_000_000, 20 * MB, 18), (64_000, 400_000, 55)],
 )
+@pytest.mark.slow
 def test_a_large_value_streams_once_at_the_speed_of_the_line(bandwidth_bps: int, size_bytes: int, seconds: int) -> None:
     lab = over(bandwidth_bps)
     lab.replicate("paris", "tokyo")

@@ -77,6 +77,7 @@ def begun(busy_blueprint):
 
 @settings(max_examples=examples(12), deadline=None)
 @given(cuts=st.sets(st.integers(0, EVENTS - 1), min_size=1, max_size=4))
+@pytest.mark.slow
 def test_a_run_cut_anywhere_and_resumed_is_the_uncut_run(begun, uncut, cuts):
     """Also with requests suspended and messages in flight."""
     assert evidence(finish(Lab.restore(begun), 0, EVENTS, cuts)) == uncut

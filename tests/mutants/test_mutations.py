@@ -82,12 +82,14 @@ def test_every_mistake_in_the_package_can_be_read(room: str, checkout: Path) -> 
         assert mutation.source != (checkout / module).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_modules_beside_the_packages_are_a_room(checkout: Path) -> None:
     assert {module.parent for module, _ in draw(checkout, "root", 1, 60)} == {Path("labkit")}
     assert set(mutants.ROOMS) >= {"root", "service", "vault", "cloud", "sim", "lab", "doors", "proof", "views"}
     assert all(len(draw(checkout, room, 1, 1)) == 1 for room in mutants.ROOMS)
 
 
+@pytest.mark.slow
 def test_a_seed_draws_the_same_again_and_another_draws_others(checkout: Path) -> None:
     def named(seed: int) -> list[Mutant]:
         return draw(checkout, "sim", seed, 30)
@@ -149,6 +151,7 @@ def test_a_share_that_is_reached_is_enough(sums: Path) -> None:
         pytest.param("", "  status 5", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_what_fails_without_a_mistake_is_named(sums: Path, text: str, reason: str) -> None:
     (sums / "tests/sums/test_add.py").write_text(text)
 
@@ -161,6 +164,7 @@ def test_what_fails_without_a_mistake_is_named(sums: Path, text: str, reason: st
     assert command.endswith("python -m pytest tests/sums/test_add.py")
 
 
+@pytest.mark.slow
 def test_tests_that_do_not_end_are_stopped(sums: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     (sums / "tests/sums/test_add.py").write_text("def test_add():\n    while True:\n        pass\n")
     place = mutants.Copy(sums, tmp_path_factory.mktemp("copies") / "one")

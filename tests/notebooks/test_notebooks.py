@@ -123,6 +123,7 @@ def test_it_stands_alone(path):
 
 
 @EACH
+@pytest.mark.slow
 def test_every_cell_runs_and_shows_something(path, played):
     _, shown = played[path.stem]
 

@@ -34,6 +34,7 @@ def test_its_python_runs() -> None:
     assert snippets.run(code) == []
 
 
+@pytest.mark.slow
 def test_its_tests_pass(play: Play, pytester: pytest.Pytester) -> None:
     assert len(TESTS) == 1
     pytester.makepyfile(TESTS[0])

@@ -174,6 +174,7 @@ OTHERS = {
 @pytest.mark.parametrize(
     "name", [name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow) for name in ALTERED]
 )
+@pytest.mark.slow
 def test_without_its_point_a_scenario_is_not_as_expected(name: str, checkout: Path, tmp_path: Path) -> None:
     play_altered(checkout / f"scenarios/dr/{name}.lab.yaml", ALTERED[name], tmp_path)
 

@@ -66,6 +66,7 @@ def stopped(scenario: Scenario, seed: int, *, saved: bool) -> Lab:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.slow
 def test_a_file_has_one_digest_and_one_verdict(seed: int) -> None:
     scenario = scenario_of(seed)
     first, again = played(scenario), played(scenario_of(seed))
@@ -80,6 +81,7 @@ def test_a_file_has_one_digest_and_one_verdict(seed: int) -> None:
 @pytest.mark.parametrize(
     ("hash_seed", "count"), [("1", EVERYDAY), pytest.param("random", FILES, marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_has_the_same_digests(hash_seed: str, count: int) -> None:
     assert digests_elsewhere(0, count, hash_seed) == digests(0, count)
 

@@ -345,6 +345,7 @@ def test_a_saved_run_goes_on_as_the_other_does(cut_ns: int, vary: Vary, scenario
     assert bench.scenario.results == whole.scenario.results  # type: ignore[union-attr]  # it has one
 
 
+@pytest.mark.slow
 def test_a_lab_goes_on_alike_wherever_it_is_cut(vary: Vary, scenario_file: Callable[..., Any]) -> None:
     work = "work: [{do: put-secret, every: 200ms, from: 2s}]"
     group = f"  clients:\n    writers: {{site: tokyo, use: [paris, tokyo], {work}}}\n"

@@ -103,6 +103,7 @@ def problems(validator: Any, document: Any) -> list[str]:
     return [f"{'/'.join(map(str, error.absolute_path))}: {error.message}" for error in validator.iter_errors(document)]
 
 
+@pytest.mark.slow
 def test_it_takes_every_shipped_file(validator: Any, checkout: Path) -> None:
     paths = sorted((checkout / "scenarios").rglob("*.lab.yaml"))
 
@@ -116,6 +117,7 @@ def test_it_takes_what_is_written_for_readers(validator: Any) -> None:
     assert [found for text in texts if (found := problems(validator, parse(text.encode(), "x").data))] == []
 
 
+@pytest.mark.slow
 def test_it_takes_drawn_files(validator: Any) -> None:
     assert [found for seed in range(60) if (found := problems(validator, drawn(seed)))] == []
 

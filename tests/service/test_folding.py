@@ -24,6 +24,7 @@ def test_names_that_only_look_the_same_are_others(one, other) -> None:
     assert folded(one) != folded(other)
 
 
+@pytest.mark.slow
 def test_no_character_is_folded_into_one_that_differs_in_small_or_capital_letters() -> None:
     for code in range(sys.maxunicode + 1):
         character = chr(code)

@@ -304,6 +304,7 @@ def test_the_order_of_the_mounts_changes_nothing(mounted: list) -> None:
     assert markdown("title", mounted) == markdown("title", MOUNTED)
 
 
+@pytest.mark.slow
 def test_hash_seeds_change_nothing(checkout: Path) -> None:
     told = [
         subprocess.run(

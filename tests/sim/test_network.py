@@ -465,6 +465,7 @@ print(world.trace.digest(), len(world.trace), world.state()["network"], world.st
 """
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_trace_in_every_process(checkout: Path) -> None:
     home = Path(__file__).with_name("conftest.py")
     said = {

@@ -250,6 +250,7 @@ def played(kind: str, forks: int) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_a_child_is_refused_though_another_thread_is_in(kind: str) -> None:
     assert played(kind, 1) == {kind: []}
 

@@ -634,12 +634,14 @@ ROUTES = all_routes()
     "chunk",
     [pytest.param(chunk, marks=pytest.mark.slow) if chunk >= QUICK_CHUNKS else chunk for chunk in range(CHUNKS)],
 )
+@pytest.mark.slow
 def test_every_odd_request_is_answered(chunk: int) -> None:
     wrong = list(play(chunk, EVERYDAY // CHUNKS))
 
     assert wrong == [], "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_what_is_changed_after_sending_or_reading_changes_no_vault() -> None:
     """Two equal vaults get the same requests; bodies and answers of one are spoilt right after."""
     for number in range(10):

@@ -385,6 +385,7 @@ def check(world: World) -> None:
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=pytest.mark.slow) if seed >= EVERYDAY else seed for seed in range(MORE)]
 )
+@pytest.mark.slow
 def test_nothing_ends_a_lab(seed):
     lab = run(seed)
     if seed % 4 == 0:

@@ -195,6 +195,7 @@ def check(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(EVERYDAY))
+@pytest.mark.slow
 def test_a_stolen_key_lets_nobody_in_for_longer_than_an_hour(seed) -> None:
     check(seed)
 

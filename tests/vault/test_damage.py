@@ -58,6 +58,7 @@ def ask_everything(vault):
 
 
 @pytest.mark.parametrize("how", ["last byte", "cut"])
+@pytest.mark.slow
 def test_one_damaged_value_is_named_and_the_rest_goes_on(filled, how):
     """Each stored value in turn; what a request needs of it is 500, everything else answers as before."""
     keys = filled.core.storage.keys()

@@ -17,6 +17,7 @@ def other_keys():
     return SealKeys.opened(entropy(32), new_keyring(entropy, 0))
 
 
+@pytest.mark.slow
 def test_only_the_keys_part_assigns_keyring_and_root_key(checkout):
     parts = ("barrier", "root_key", "progress")
     assigned = {

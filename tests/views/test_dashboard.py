@@ -316,6 +316,7 @@ def test_an_error_that_looks_like_markup_stays_text(lab, board):
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; co" in board.status.value
 
 
+@pytest.mark.slow
 def test_every_line_that_is_shown_is_python_that_does_the_same(streaming):
     """The controls are short forms: the line, run on another copy of the lab, ends in the same history."""
     driven, lab = Lab.restore(streaming), Lab.restore(streaming)

@@ -25,6 +25,7 @@ def first_finding(seeds: int) -> SeedFinding | None:
 
 
 @pytest.mark.parametrize("name", FOUND_BY_EXPLORE)
+@pytest.mark.slow
 def test_a_mistake_breaks_its_rule_in_so_many_schedules(name: str):
     mistake = FOUND_BY_EXPLORE[name]
     with planted(mistake):
@@ -35,6 +36,7 @@ def test_a_mistake_breaks_its_rule_in_so_many_schedules(name: str):
 
 
 @pytest.mark.parametrize("name", CONTROLS)
+@pytest.mark.slow
 def test_a_control_breaks_nothing(name: str):
     with planted(CONTROLS[name]):
         found = [finding for seed in range(CONTROL_SEEDS) for finding in play(seed, RUNBOOK, None).findings]
@@ -44,6 +46,7 @@ def test_a_control_breaks_nothing(name: str):
 
 
 @pytest.mark.parametrize("name", ["version-reused", pytest.param("gap-ignored", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_what_is_found_becomes_a_file_that_holds_once_the_mistake_is_mended(name: str):
     mistake = FOUND_BY_EXPLORE[name]
     with planted(mistake):

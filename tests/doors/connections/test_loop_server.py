@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 SERVED = """
 import resource, sys
 from labkit import Vault
@@ -21,6 +23,7 @@ with vault.serve() as url:
 HEALTH = b"GET /v1/sys/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
+@pytest.mark.slow
 def test_without_descriptors_accepting_stops_and_goes_on_when_there_are_some() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SERVED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -39,6 +42,7 @@ def test_without_descriptors_accepting_stops_and_goes_on_when_there_are_some() -
     assert said.decode().splitlines() == ["no connection can be accepted for now: Too many open files"]
 
 
+@pytest.mark.slow
 def test_a_server_that_is_asked_to_stop_does_not_wait_for_half_a_body() -> None:
     command = [sys.executable, "-m", "labkit", "serve", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as served:

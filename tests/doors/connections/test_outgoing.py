@@ -94,6 +94,7 @@ def url(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 def test_a_server_keeps_few_answers_that_nobody_reads(vault: Vault, url: str) -> None:
     vault.post("secret/data/long", {"data": {"text": "x" * 8_000_000}})
     asking = f"GET /v1/secret/data/long HTTP/1.1\r\nHost: localhost\r\nX-Vault-Token: {vault.root_token}\r\n\r\n"
@@ -149,6 +150,7 @@ class Sink:
 
 @pytest.mark.parametrize("extra", [b"", b"TE: trailers\r\n", b"Connection: close\r\n"])
 @pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.slow
 def test_a_large_answer_is_sent_in_turns_before_the_next(extra: bytes, ends: bool) -> None:
     sizes = (3_000_000, 5, 2_000_000)
     asked = b"".join(

@@ -98,6 +98,7 @@ def test_both_ways_answer_with_the_same_headers(vault: Vault, url: str) -> None:
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 def test_header_lines_that_do_not_come_whole_end_the_connection(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("labkit.doors.connections.plain_connection.HEAD_S", 0.15)
     with vault.serve() as url:
@@ -154,6 +155,7 @@ def test_requests_are_answered_in_order_however_their_bytes_come(
     assert asyncio.run(answers_to(pieces, len(asked), app, turns)) == [answer for _, answer in asked]
 
 
+@pytest.mark.slow
 def test_a_request_that_is_cut_anywhere_is_answered_as_a_whole_one() -> None:
     async def cut_everywhere() -> None:
         for app, (request, answer) in product((None, LaterEcho()), (ASKED[0], ASKED[5], ASKED[7])):
@@ -390,6 +392,7 @@ def test_several_lengths_are_refused_though_they_are_equal(lengths: bytes) -> No
         assert wire.closed
 
 
+@pytest.mark.slow
 def test_a_bug_is_one_500_and_one_line_without_what_the_request_carried(capsys: pytest.CaptureFixture[str]) -> None:
     class Broken:
         def request(self, method: str, path: str, body: Any = None, headers: Any = None) -> Any:

@@ -19,6 +19,7 @@ def text_of(careless: Exploration) -> str:
     return files[0].text
 
 
+@pytest.mark.slow
 def test_the_file_says_by_whom_it_was_found_and_what_was_on(careless: Exploration):
     first, second, *_ = text_of(careless).split("\n")
 

@@ -106,6 +106,7 @@ FAULTS = (
 )
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_cloud_or_a_clock_is_the_root(stand: Any) -> None:
     for act, words in FAULTS:
         assert refused(stand, act) == (words, "fault")

@@ -229,6 +229,7 @@ def test_any_event_of_a_random_lab_has_a_chain_that_never_goes_forward_in_time(s
         *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 41) if seed not in (7, 9)],
     ],
 )
+@pytest.mark.slow
 def test_every_chain_of_a_random_lab_ends_at_a_root_and_claims_what_the_trace_holds(seed):
     """Fifty events each; 2,000 of forty labs, half of which take time for requests, where the slow ones are run too."""
     lab = random_chains.labs(seed)

@@ -153,6 +153,7 @@ def test_a_false_challenge_gets_no_proof_and_is_reported(calm):
     assert lab["tokyo"].status()["state"] == "stream-wals"
 
 
+@pytest.mark.slow
 def test_a_connection_under_way_is_the_same_cut_and_uncut(calm):
     lab = calm
     lab.crash("paris-1")

@@ -120,6 +120,7 @@ def drilled(luck):
 
 
 @pytest.mark.parametrize("luck", [1, 2])
+@pytest.mark.slow
 def test_a_look_that_is_cut_short_leaves_no_trace(luck, monkeypatch):
     short = drilled(luck)
     monkeypatch.setattr(candidacy, "follows_still", lambda node: False)

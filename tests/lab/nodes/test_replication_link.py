@@ -225,6 +225,7 @@ def test_a_ring_that_is_written_over_during_a_comparison_makes_it_begin_again_un
 # ---- another node becomes active
 
 
+@pytest.mark.slow
 def test_when_the_primarys_active_node_dies_the_secondary_finds_the_next(lab):
     lab.run("3s").crash("paris-1")
     at_ns = lab.now
@@ -238,6 +239,7 @@ def test_when_the_primarys_active_node_dies_the_secondary_finds_the_next(lab):
     assert lab.ledger.promotions == []
 
 
+@pytest.mark.slow
 def test_no_acknowledged_write_is_lost_by_that(lab):
     lab.run("3s").crash("paris-1")
     lab.run("60s")
@@ -248,6 +250,7 @@ def test_no_acknowledged_write_is_lost_by_that(lab):
     assert all(lab["paris"].get(path).ok for path in paths[::7])
 
 
+@pytest.mark.slow
 def test_when_the_secondarys_active_node_dies_the_next_goes_on_where_it_was(lab):
     lab.run("3s")
     at_ns = lab.now
@@ -261,6 +264,7 @@ def test_when_the_secondarys_active_node_dies_the_next_goes_on_where_it_was(lab)
     assert "guard_found" in seen(lab, "tokyo-2", at_ns)
 
 
+@pytest.mark.slow
 def test_both_at_once_is_no_worse(lab):
     lab.run("3s").crash("paris-1")
     lab.crash("tokyo-1")
@@ -352,6 +356,7 @@ def test_a_demoted_primary_lets_its_secondaries_go(calm):
 # ---- failover, and back
 
 
+@pytest.mark.slow
 def test_failback_loses_nothing_and_wipes_nothing(lab):
     """Paris, then tokyo, then paris again; writers go on all the while, each handover is waited for."""
     lab.run("3s")
@@ -427,6 +432,7 @@ def operation_token(lab: Lab, cluster: str) -> str:
     return decode(given["encoded_token"], started["otp"])
 
 
+@pytest.mark.slow
 def test_a_forced_promotion_in_the_middle_of_a_comparison_keeps_what_had_been_applied(short_ring):
     lab = short_ring
     lab.run("2s").partition("paris", "tokyo")

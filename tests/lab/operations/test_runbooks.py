@@ -424,6 +424,7 @@ def test_no_error_shows_the_token():
 
 
 @pytest.mark.parametrize("verb", ["promote", "repoint", "failover"])
+@pytest.mark.slow
 def test_who_waits_for_comparisons_in_vain_gives_up_and_says_why(verb, looping):
     lab = looping
     assert lab["tokyo"].status()["merkle_comparisons"] > 1

@@ -527,6 +527,7 @@ def test_a_lost_write_carries_what_a_check_needs_and_no_value(calm):
     assert "hunter2" not in repr(calm.ledger.state())
 
 
+@pytest.mark.slow
 def test_nothing_piles_up_that_got_no_answer(lab):
     """Answers are lost, attempts are repeated, standbys are asked, fetches are refused."""
     lab.lose("lisbon", "paris", 40)

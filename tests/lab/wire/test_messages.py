@@ -229,6 +229,7 @@ ANY_MESSAGE = st.one_of(
 
 @settings(max_examples=examples(30), deadline=None)
 @given(sent=st.lists(st.tuples(st.sampled_from(HOSTS), st.sampled_from(HOSTS), ANY_MESSAGE), min_size=5, max_size=20))
+@pytest.mark.slow
 def test_no_message_whatever_it_is_ends_a_lab(replicating_snapshot, sent):
     lab = Lab.restore(replicating_snapshot)
     for source, target, message in sent:

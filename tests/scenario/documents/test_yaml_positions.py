@@ -126,6 +126,7 @@ def largest() -> int:
     ],
     ids=["brackets", "braces", "dashes", "bytes", "values", "aliases"],
 )
+@pytest.mark.slow
 def test_a_bomb_is_refused_at_once(source: bytes, largest: int) -> None:
     def refused() -> None:
         with pytest.raises(ScenarioError):

@@ -188,6 +188,7 @@ CHANGES: dict[str, Callable[[Vault, dict[str, str]], Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_what_a_device_keeps_changes_no_record(monkeypatch) -> None:
     usual, forgetful = (Vault.dev(seed=7) for _ in range(2))
     answer = forgetful.handle

@@ -257,6 +257,7 @@ def judge(rules: list[Rule], path: str, listing: bool) -> Rule | None:
 @given(POLICIES, PATHS, st.booleans())
 @example([(Rule("a*", READ), Rule("ab*", LIST), Rule("aba*", DENY))], "abc", False)
 @example([(Rule("*", READ), Rule("+/*", LIST), Rule("c+/+", DENY))], "c+/a", False)
+@pytest.mark.slow
 def test_the_same_rule_decides_as_when_every_rule_is_tried(policies, path, listing) -> None:
     acl = Acl(policies)
     expected = judge(acl.rules(), path, listing)

@@ -392,6 +392,7 @@ def requests() -> Iterator[tuple[Row, Any, str, Outcome]]:
 
 
 @pytest.mark.parametrize("make_seat", [*SEATS, *STANDBYS], indirect=True)
+@pytest.mark.slow
 def test_each_call_is_answered_as_decided_and_a_refusal_changes_nothing(make_seat):
     seat = make_seat()
     before = seat.seen()
@@ -442,6 +443,7 @@ def test_a_field_of_a_wrong_type_is_named(make_seat):
 
 
 @pytest.mark.parametrize("make_seat", ["lima", "paris", "tokyo", "alone, secondary"], indirect=True)
+@pytest.mark.slow
 def test_odd_values_are_answered_and_a_refusal_changes_nothing(make_seat):
     """Every field of every endpoint there is, with everything that JSON can hold."""
     seat = make_seat()

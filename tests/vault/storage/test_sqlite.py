@@ -47,6 +47,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_a_file_that_is_open_is_refused_here_and_in_another_process(path):
     with closing(SqliteStorage(path)) as storage:
         storage.apply({"a": b"1"}, 0)
@@ -97,6 +98,7 @@ for opener in openers:
 """
 
 
+@pytest.mark.slow
 def test_of_processes_that_make_one_file_at_once_one_gets_it(path):
     for _ in range(3):
         assert run(RACE, path).stdout == "opened refused refused\n"
@@ -438,6 +440,7 @@ print(rounds, judged, lost)
 
 
 @pytest.mark.parametrize("rounds", [12, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_no_acknowledged_write_is_lost_when_the_writer_is_killed(path, rounds):
     """A process that writes is killed at any instant, its first open too; every file opens, every write is there."""
     killed = run(KILLS, path, rounds, 20260)
@@ -485,6 +488,7 @@ print(statement)
 """
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_statement_of_the_first_open_leaves_a_file_that_opens(path):
     """The credentials are stored with the data: never one without the other."""
     killed = run(KILL_AT, path)
@@ -583,6 +587,7 @@ print(statement, journal.last)
 """
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_statement_of_commits_and_a_flush_leaves_the_index_of_the_contents(path):
     """Nodes and leaves are stored together, and the tail names what they do not hold yet."""
     killed = run(KILL_IN_A_FLUSH, path)

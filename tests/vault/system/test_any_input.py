@@ -6,6 +6,7 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ values = st.recursive(
 
 @settings(max_examples=examples(600))
 @given(st.data())
+@pytest.mark.slow
 def test_nothing_makes_a_fault(data: st.DataObject) -> None:
     prefix, route = data.draw(st.sampled_from(ROUTES))
     vault = Vault.dev()

@@ -54,6 +54,7 @@ def test_a_token_is_told_what_its_policies_reach(service) -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=[f"{method} {path}" for method, path in OPERATIONS])
+@pytest.mark.slow
 def test_every_documented_operation_is_there(service, method: str, path: str) -> None:
     parameters = DESCRIBED["paths"][path][method].get("parameters", [])
     listing = any(told["name"] == "list" and told["required"] for told in parameters)

@@ -260,6 +260,7 @@ def shipped() -> list[Any]:
 
 
 @pytest.mark.parametrize("path", shipped())
+@pytest.mark.slow
 def test_in_every_shipped_scenario_nothing_overlaps_and_no_line_goes_through_a_label(path):
     placed = layout_of_lab(Lab.load(path).run().queries)
     overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]

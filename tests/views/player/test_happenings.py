@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from labkit import Lab
 from labkit.places import scenarios
 from labkit.trace import InvariantEvent, NoteEvent, ObservedEvent, OutcomeEvent, StepEvent
@@ -14,6 +16,7 @@ def said(rows: list[Any], clusters: dict[str, tuple[str, ...]] | None = None) ->
     return [(one.kind, one.words, one.row) for one in happenings_of(rows, clusters or {})[0]]
 
 
+@pytest.mark.slow
 def test_a_failover_in_order() -> None:
     lab = Lab.load(scenarios() / "first" / "failover.lab.yaml").run()
     rows = [row for chunk in lab.trace.state()[1] for row in chunk]

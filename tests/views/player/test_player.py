@@ -54,6 +54,7 @@ def at(browser: Browser) -> float:
     return float(browser.evaluate("player.at()")) / 1e6
 
 
+@pytest.mark.slow
 def test_the_page_of_a_failover_is_small_and_names_no_address(failover: Lab) -> None:
     page = failover.play().html
 
@@ -114,6 +115,7 @@ def test_what_a_run_names_cannot_end_the_script() -> None:
 
 
 @in_a_browser
+@pytest.mark.slow
 def test_it_is_stepped_by_keys_and_requests_nothing(failover: Lab, browser: Browser, tmp_path: Path) -> None:
     browser.look(1280, 900)
     address = opened(browser, failover.play(), tmp_path)
@@ -140,6 +142,7 @@ def test_it_is_stepped_by_keys_and_requests_nothing(failover: Lab, browser: Brow
 
 
 @in_a_browser
+@pytest.mark.slow
 def test_it_plays_to_the_end_slowly_where_it_matters(failover: Lab, browser: Browser, tmp_path: Path) -> None:
     browser.look(1280, 900)
     opened(browser, failover.play(), tmp_path)
@@ -167,6 +170,7 @@ def test_it_plays_to_the_end_slowly_where_it_matters(failover: Lab, browser: Bro
 
 
 @in_a_browser
+@pytest.mark.slow
 def test_what_is_asked_is_answered_and_each_step_moves_the_cursor(
     failover: Lab, browser: Browser, tmp_path: Path
 ) -> None:
@@ -203,6 +207,7 @@ def test_what_is_asked_is_answered_and_each_step_moves_the_cursor(
 @in_a_browser
 @pytest.mark.parametrize("width", [320, 640, 1280])
 @pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.slow
 def test_nothing_is_cut_off_at_any_width(
     failover: Lab, browser: Browser, tmp_path: Path, width: int, dark: bool
 ) -> None:
@@ -222,6 +227,7 @@ def test_nothing_is_cut_off_at_any_width(
 
 
 @in_a_browser
+@pytest.mark.slow
 def test_where_motion_is_reduced_it_goes_from_event_to_event(
     drilled_lab: Lab, browser: Browser, tmp_path: Path
 ) -> None:

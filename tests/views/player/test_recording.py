@@ -77,6 +77,7 @@ def drilled(seed: int) -> tuple[Any, list[Seen]]:
     "seeds",
     [range(EVERYDAY), *(pytest.param(range(n, n + 8), marks=pytest.mark.slow) for n in range(EVERYDAY, MORE, 8))],
 )
+@pytest.mark.slow
 def test_what_is_said_of_any_instant_was_so(seeds: range, tmp_path: Path) -> None:
     for seed in seeds:
         lab, seen = drilled(seed)

@@ -253,6 +253,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Callable
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12))])
+@pytest.mark.slow
 def test_after_any_two_thousand_requests_the_engine_holds_what_the_model_does(opened: Any, seed: int) -> None:
     both = EngineBesideModel(opened, seed)
     for _ in range(STEPS):

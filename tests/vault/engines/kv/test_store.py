@@ -248,6 +248,7 @@ JSON = st.recursive(
 
 @settings(max_examples=examples(200), deadline=None)
 @given(st.dictionaries(st.text(), JSON))
+@pytest.mark.slow
 def test_data_is_kept_exactly(data: dict[str, Any]) -> None:
     kept = decode_record(store.encode_data(data))
 

@@ -48,6 +48,7 @@ def test_nothing_plain_is_left(context: Context, storage: StorageView) -> None:
 
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
+@pytest.mark.slow
 def test_what_was_acknowledged_before_an_upgrade_is_version_1_after_it(kind: str, tmp_path: Any) -> None:
     """Four threads write plain values until the mount is no longer of that kind."""
     vault = Vault.dev() if kind == "memory" else Vault.open(str(tmp_path / "kv.db"))

@@ -49,6 +49,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small")
 @settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), st.binary(max_size=2)), st.lists(WRITES, max_size=12), st.booleans())
+@pytest.mark.slow
 def test_whatever_is_written_meanwhile_it_ends_with_the_index_of_the_contents(
     items: dict[str, bytes], steps: list[dict[str, bytes | None]], diff: bool
 ) -> None:
