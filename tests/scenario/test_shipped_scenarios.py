@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lab.measures.traffic import ORDER, flows
 from labkit.lab.operations.kept_values import MIN_MASKED_CHARACTERS
 from labkit.scenario.event_log import event_log
-from labkit.scenario.verdict import Verdict, judge
+from labkit.scenario.verdict import BROKEN, UNKNOWN, Verdict, judge
 
 FILES = sorted((Path(__file__).resolve().parents[2] / "scenarios").rglob("*.lab.yaml"))
 EVERYDAY = ("unreachable-address", "foreign-share", "expired-activation-token")
@@ -41,19 +42,21 @@ def secrets(value: Any) -> Iterator[str]:
 def test_it_goes_on_alike_after_a_cut_and_shows_nothing_that_is_kept(path: Path) -> None:
     whole = Lab.load(path).run()
     verdict = verdict_of(whole)
-    for part in (3, 7):
-        lab = Lab.load(path).run(f"{whole.now * part // 9}ns")
-        cut = Lab.restore(pickle.loads(pickle.dumps(lab.snapshot())))
-        for going_on in (lab, cut):
-            assert going_on.scenario is not None
-            if not going_on.scenario.ended:
-                going_on.run()
-        assert (cut.trace.digest(), verdict_of(cut)) == (lab.trace.digest(), verdict_of(lab))
+    lab = Lab.load(path).run(f"{whole.now * (3 + 4 * (FILES.index(path) % 2)) // 9}ns")
+    cut = Lab.restore(pickle.loads(pickle.dumps(lab.snapshot())))
+    for going_on in (lab, cut):
+        assert going_on.scenario is not None
+        if not going_on.scenario.ended:
+            going_on.run()
+    assert (cut.trace.digest(), verdict_of(cut)) == (lab.trace.digest(), verdict_of(lab))
     assert whole.scenario is not None
+    assert {flow.mechanism for flow in flows(whole.trace, whole.blueprint)} <= set(ORDER), "a message has no mechanism"
     shown = [*whole.trace.lines(), str(verdict), verdict._repr_html_(), whole.timeline()._repr_html_()]
     shown += [verdict.report(whole.scenario.scenario, whole.trace), *map(str, event_log(whole.trace)), repr(whole)]
     kept = [*secrets(whole.parts.console.values())]
 
-    assert verdict.exit_code == 0
+    assert [
+        row for row in verdict.rows if row.status in (BROKEN, UNKNOWN) and not row.expected.startswith("sometimes")
+    ] == []
     assert kept
     assert [name for name in kept if any(name in text for text in shown)] == []

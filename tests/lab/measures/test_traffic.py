@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from labkit import Lab
 from labkit.lab.measures.traffic import BETWEEN, CLIENTS, ORDER, Flow, Slice, flows, slices
 from labkit.lab.plan.blueprint import pair
 from labkit.trace import Trace
@@ -85,12 +82,3 @@ def test_slices_add_up_to_the_flows(drilled):
 def test_a_lab_in_which_nothing_was_sent_has_none():
     assert flows(Trace(), pair()) == ()
     assert slices(Trace(), pair(), 1) == ()
-
-
-@pytest.mark.slow
-def test_no_scenario_sends_a_message_without_a_mechanism(checkout):
-    for path in sorted((checkout / "scenarios").rglob("*.lab.yaml")):
-        lab = Lab.load(path)
-        lab.run()
-        unknown = {flow.mechanism for flow in flows(lab.trace, lab.blueprint)} - set(ORDER)
-        assert unknown == set(), path.name
