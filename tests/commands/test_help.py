@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.cli import main
+from labkit.commands import help as help_command
 from labkit.reference import TOPICS
 
 
@@ -43,3 +44,20 @@ def test_an_unknown_page_is_refused_in_a_line(
     assert shown.out == ""
     assert hint in shown.err
     assert len(shown.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("width", "widest"), [("60", 60), ("200", 100)])
+def test_on_a_terminal_a_page_is_wrapped_and_goes_to_the_pager(
+    width: str, widest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paged: list[str] = []
+    monkeypatch.setattr(help_command, "show_page", paged.append)
+    monkeypatch.setenv("COLUMNS", width)
+    assert main(["help", "words"]) == 0
+    monkeypatch.delenv("COLUMNS")
+    assert main(["help", "words"]) == 0
+    wrapped, as_kept = paged
+
+    assert widest - 20 < max(map(len, wrapped.split("\n"))) <= widest
+    assert max(map(len, as_kept.split("\n"))) > 100
+    assert wrapped.split() == as_kept.split()

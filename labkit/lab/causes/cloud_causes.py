@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from labkit.lab.causes import replication_causes
 from labkit.lab.causes.explanation import FAULT, NOT_RECORDED, Cause, CauseStep, Effect
 from labkit.lab.causes.message_causes import CLOUD_CALL_FAILED, who
 from labkit.lab.causes.recorded_run import MAX_FETCH_NS, RecordedRun
-from labkit.lab.cloud_fault_table import OBSERVED
+from labkit.lab.causes.replication_causes import by_its_item
+from labkit.lab.cloud_fault_table import OBSERVED as DONE_TO_CLOUD
 from labkit.lab.fault_table import SLOW
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.service.durations import SECOND_NS, format_duration
@@ -26,21 +26,11 @@ KEYS_CHANGED = ("key unpublished", "key set held", "key revoked", "keys rolled")
 COOLDOWN_NS = 300 * SECOND_NS  # by then an unknown key has made a node fetch the keys again
 
 
-def observed(run: RecordedRun, number: int) -> Cause:
-    """What a node or the cloud's host observed."""
-    _, _, host, what, _ = run.rows[number]
-    if host == CLOUD_HOST and what in OBSERVED:
-        return done_to_cloud(run, number)
-    return {LOGIN_REFUSED: login_refused, CLOUD_CALL_FAILED: call_failed}.get(what, replication_causes.observed)(
-        run, number
-    )
-
-
 def done_to_cloud(run: RecordedRun, number: int) -> Cause:
     """What was done to the cloud: a root."""
     _, at_ns, _, what, fields = run.rows[number]
     said = {name.removesuffix("_ns"): _shown(name, value) for name, value in fields}
-    words = OBSERVED[what].cause.format(**said)
+    words = DONE_TO_CLOUD[what].cause.format(**said)
     return Cause(CauseStep(at_ns, f"{words}{who(run, number)}", number), None, FAULT)
 
 
@@ -52,7 +42,7 @@ def _shown(name: str, value: Any) -> str:
 
 def login_refused(run: RecordedRun, number: int) -> Cause:
     """Why a node refused a login: the reason that it recorded, and what made an honest token look so."""
-    said, found = replication_causes.observed(run, number), _reason_for(run, number)
+    said, found = by_its_item(run, number), _reason_for(run, number)
     return said if found is None else Cause(said.step, found)
 
 
@@ -102,7 +92,7 @@ def _done_to(run: RecordedRun, before: int, host: str, status: int) -> int | Non
     for number in _standing(run, before):
         what, done = run.rows[number][3], dict(run.rows[number][4])
         endpoint = "token" if what == "secrets spread" and done["delay_ns"] else done.get("endpoint")
-        if endpoint in endpoints and done.get("status", OBSERVED[what].status) == status:
+        if endpoint in endpoints and done.get("status", DONE_TO_CLOUD[what].status) == status:
             return number
     return None
 
@@ -112,7 +102,7 @@ def _standing(run: RecordedRun, before: int) -> list[int]:
     stands: dict[tuple[Any, ...], int] = {}
     for number in _done_before(run, before):
         what, fields = run.rows[number][3], dict(run.rows[number][4])
-        endpoint, undoes = fields.get("endpoint"), OBSERVED[what].undoes
+        endpoint, undoes = fields.get("endpoint"), DONE_TO_CLOUD[what].undoes
         for undone in undoes:
             stands = {key: row for key, row in stands.items() if key[:2] != (undone.name, endpoint)}
         if endpoint is None:
@@ -127,8 +117,11 @@ def _done_before(run: RecordedRun, before: int) -> Iterator[int]:
         if number >= before:
             return
         row = run.rows[number]
-        if row[0] == "observed" and row[2] == CLOUD_HOST and row[3] in OBSERVED:
+        if row[0] == "observed" and row[2] == CLOUD_HOST and row[3] in DONE_TO_CLOUD:
             yield number
 
 
-RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {"observed": observed}
+OBSERVED: dict[str, Callable[[RecordedRun, int], Cause]] = {
+    LOGIN_REFUSED: login_refused,
+    CLOUD_CALL_FAILED: call_failed,
+}

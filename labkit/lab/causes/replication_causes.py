@@ -73,12 +73,8 @@ def by_trigger(run: RecordedRun, number: int, step: CauseStep, hosts: tuple[str,
     return Cause(step, None, BEGINNING if run.at_ns(number) == 0 else TIME)
 
 
-def observed(run: RecordedRun, number: int) -> Cause:
-    """What a node observed."""
-    return OBSERVED.get(run.rows[number][3], _any)(run, number)
-
-
-def _any(run: RecordedRun, number: int) -> Cause:
+def by_its_item(run: RecordedRun, number: int) -> Cause:
+    """What a node observed of a request, a fault or a timer while it worked on that."""
     _, at_ns, node, what, fields = run.rows[number]
     said = ", ".join(f"{name} {value}" for name, value in fields)
     step = CauseStep(at_ns, f"{node}: {_said(what)}{f' ({said})' if said else ''}", number)
@@ -288,11 +284,14 @@ def _moved(run: RecordedRun, number: int) -> Cause:
     for row in run.between(at_ns, at_ns):
         if row > number and run.rows[row] == ("mode", at_ns, run.nodes[node], "secondary", dict(fields)["after"]):
             return mode(run, row)
-    return _any(run, number)
+    return by_its_item(run, number)
 
 
 def _reindexed(run: RecordedRun, number: int) -> Cause:
-    cause, begun = _any(run, number), run.last("observed", number, node=run.rows[number][2], what="reindex_started")
+    cause, begun = (
+        by_its_item(run, number),
+        run.last("observed", number, node=run.rows[number][2], what="reindex_started"),
+    )
     return cause if begun is None else Cause(cause.step, ("observed", begun))
 
 
@@ -334,7 +333,4 @@ OBSERVED: dict[str, Callable[[RecordedRun, int], Cause]] = {
     "forwarding lost": _forwarding_lost,
 }
 
-RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
-    "mode": mode,
-    "observed": observed,
-}
+RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {"mode": mode}

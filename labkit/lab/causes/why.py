@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.lab.causes import (
-    cloud_causes,
     leadership_causes,
     message_causes,
+    observation_causes,
     outcome_causes,
     refusal_causes,
     replication_causes,
@@ -27,7 +27,7 @@ RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
     **message_causes.RULES,
     **leadership_causes.RULES,
     **replication_causes.RULES,
-    **cloud_causes.RULES,
+    **observation_causes.RULES,
     **outcome_causes.RULES,
     **refusal_causes.RULES,
 }

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.causes.event_choice import EXPLAINED, effect_of
+from labkit.lab.causes.event_choice import effect_of
 from labkit.lab.causes.recorded_run import RecordedRun
-from labkit.lab.causes.why import RULES
 from labkit.lab.invariants import Violation
 from labkit.lab.records.ledger import EndedOperation
-from labkit.trace import EVENTS
 
 
 @pytest.fixture(scope="module")
@@ -117,9 +115,3 @@ def test_a_write_that_is_not_lost_is_refused(split):
 
     with pytest.raises(ValueError, match=r"is not lost; lab\.ledger\.lost\(\) names"):
         chosen(split, kept)
-
-
-@pytest.mark.parametrize("kind", EVENTS)
-def test_each_kind_that_a_trace_can_hold_is_explained(kind):
-    assert kind in EXPLAINED
-    assert kind in RULES or kind == "message"
