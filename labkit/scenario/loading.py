@@ -146,7 +146,7 @@ class _Checker:
         if path == () and not isinstance(data, dict):
             self.add(path, expected("a mapping of scenario, lab, timeline and expect", data))
             return None
-        empty = list(_empty_values(data, path, model is FilePart))
+        empty = list(_empty_values(data, path, model is FilePart)) if self.document.has_empty else []
         for empty_path in empty:
             what = part_at(model, empty_path[len(path) :])[1] or "a value"
             if ":" not in str(empty_path[-1]):  # that is a key and its value without a space, an unknown key

@@ -22,6 +22,9 @@ from labkit.scenario.waiting import happens_beside
 from labkit.service.did_you_mean import nearest
 
 KEYS = ("do", "at", "after", "when", "within", "fails", "late", "name", "idle")
+ONLY_AT = frozenset(("do", "at"))
+"""What most steps have of these."""
+
 NEVER_REFUSED = ("check", "note", "luck")
 """Verbs whose steps have no ``fails``."""
 
@@ -75,13 +78,19 @@ def errors_of_timing(verb: Verb, arguments: Mapping[str, Any]) -> Iterator[tuple
 
 
 def taken_from(arguments: dict[str, Any], verb: Verb) -> dict[str, Any]:
-    """Return these keys of a step, and take those away that are no parameters of its verb."""
+    """Return what a step has of these keys, and take those away that are no parameters of its verb."""
     own = {parameter.name for parameter in verb.parameters}
-    return {key: arguments.get(key) if key in own else arguments.pop(key, None) for key in KEYS}
+    found = {key: arguments[key] for key in KEYS if key in arguments and arguments[key] is not None}
+    kept = {key: value for key, value in arguments.items() if key in own or key not in KEYS}
+    arguments.clear()
+    arguments.update(kept)
+    return found
 
 
 def timed(step: Step, given: Mapping[str, Any], names: Mapping[str, int]) -> Step:
     """Return a step with what is written of its timing; ValueError where ``after`` names no step above it."""
+    if given.keys() <= ONLY_AT:
+        return step._replace(at_ns=given.get("at"))
     when, after = given.get("when"), given.get("after")
     follows = WrittenPoint(*after) if isinstance(after, tuple) else WrittenPoint("", after or 0)
     return step._replace(

@@ -38,9 +38,10 @@ def mistaken(value: Any) -> list[str]:
 
 def texts_with_names(value: Any) -> list[str]:
     """Return the texts of a request, its keys too, in which a name may stand."""
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str:
         return [value] if "$" in value else []
-    return [] if isinstance(value, int) else [text for text in _texts(value, keys=True) if "$" in text]
+    return [] if kind is int or kind is bool else [text for text in _texts(value, keys=True) if "$" in text]
 
 
 def filled(value: Any, known: Mapping[str, Any]) -> Any:
@@ -94,15 +95,17 @@ def _texts(value: Any, keys: bool = False) -> list[str]:
 
 
 def _add_texts(value: Any, keys: bool, found: list[str]) -> None:
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str:
         found.append(value)
-    elif value is None or isinstance(value, int):
-        return
-    elif isinstance(value, (dict, Mapping)):
+    elif kind is list or kind is tuple:
+        for inner in value:
+            _add_texts(inner, keys, found)
+    elif kind is dict or (kind is not int and kind is not bool and isinstance(value, Mapping)):
         for key, inner in value.items():
             if keys and isinstance(key, str):
                 found.append(key)
-            _add_texts(inner, keys, found)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            _add_texts(inner, keys, found)
+            if type(inner) is str:
+                found.append(inner)
+            elif inner is not None:
+                _add_texts(inner, keys, found)

@@ -246,7 +246,7 @@ def _uses_below(document: Document, path: Path, value: Any) -> Iterator[_Use]:
 
 def _uses_without_a_matrix(document: Document) -> Iterator[FileProblem]:
     """Uses in a file that has no matrix, unless a cluster is called so: its root token is ``$(matrix.root)``."""
-    if not any("(matrix." in line for line in (*document.lines, *document.shared_lines)):
+    if "(matrix." not in "".join((*document.lines, *document.shared_lines)):
         return
     lab = document.data.get("lab") if isinstance(document.data, dict) else None
     clusters = lab.get("clusters") if isinstance(lab, dict) else None

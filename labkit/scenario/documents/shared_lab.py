@@ -82,6 +82,7 @@ def _with_lab_of(document: Document, name: str) -> Document:
         value_positions={**document.value_positions, **_positions(shared.value_positions, name)},
         problems=(*document.problems, *problems),
         shared_lines=shared.lines,
+        has_empty=document.has_empty or shared.has_empty,
     )
 
 

@@ -36,12 +36,15 @@ _INTEGER = re.compile(r"[-+]?\d+", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _DECIMAL = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d{1,3})?", re.ASCII)
-_BEGINS_NUMBER = frozenset("+-.0123456789")
 _CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_BEGINS_OTHER = frozenset("+-.0123456789~nNtTfF")
+"""How a plain value may begin that is no text: most are known for texts by their first character."""
+
+_new: Any = tuple.__new__
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +52,8 @@ class Document:
     """Plain data, and for the path of each value its position and that of its key.
 
     Of a key that comes twice the first value is in ``data``, the second is among ``problems``.  ``unusable`` are the
-    positions of values with such a problem: what else is wrong with them follows from it.
+    positions of values with such a problem: what else is wrong with them follows from it.  ``has_empty``: some key or item
+    has no value.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Document:
     value_positions: dict[Path, FilePosition]
     problems: tuple[FileProblem, ...] = ()
     shared_lines: tuple[str, ...] = ()
+    has_empty: bool = False
     unusable: frozenset[FilePosition] = frozenset()
 
     def position(self, path: Path) -> FilePosition:
@@ -116,6 +121,7 @@ def parse(source: bytes, name: str) -> Document:
         key_positions=reader.key_positions,
         value_positions=reader.value_positions,
         problems=tuple(reader.problems),
+        has_empty=reader.has_empty,
     )
 
 
@@ -124,10 +130,11 @@ class _Reader:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name, self.lines = text, name, tuple(_BREAK.split(text))
+        self._line_count = len(self.lines)
         self.key_positions: dict[Path, FilePosition] = {}
         self.value_positions: dict[Path, FilePosition] = {}
+        self.has_empty = False
         self.problems: list[FileProblem] = []
-        self._last_event: Any = None
         self._get_event: Callable[[], Any] = _no_event
 
     def document(self) -> Any:
@@ -148,18 +155,14 @@ class _Reader:
         except yaml.YAMLError:
             self._stop(FilePosition(1, 1), "expected YAML, got something else")
 
-    def _next(self) -> Any:
-        event = self._last_event = self._get_event()
-        return event
-
     def _whole(self) -> Any:
-        self._next()
-        if isinstance(self._next(), yaml.StreamEndEvent):
+        self._get_event()
+        if isinstance(self._get_event(), yaml.StreamEndEvent):
             self.value_positions[()] = FilePosition(1, 1)
             return None
-        data = self._value(self._next(), ())
-        self._next()
-        more = self._next()
+        data = self._value(self._get_event(), ())
+        self._get_event()
+        more = self._get_event()
         if not isinstance(more, yaml.StreamEndEvent):
             self._stop(self._position(more), "expected one document in a file, got a second; put it into its own file")
         return data
@@ -171,18 +174,19 @@ class _Reader:
         reason = ", ".join(part for part in (error.context, error.problem) if part)
         if opened is None or mark is None:
             self._stop(self._last(), f"expected YAML, but {reason}")
-        last = self._last_event if isinstance(self._last_event, yaml.ScalarEvent) else None
-        mistake = Mistake(reason, self.lines, mark.line, mark.column, (opened.line, opened.column), last)
+        last = _last_event(self.text)
+        value = last if isinstance(last, yaml.ScalarEvent) else None
+        mistake = Mistake(reason, self.lines, mark.line, mark.column, (opened.line, opened.column), value)
         position, text = explain(mistake)
         self._stop(position if position.line <= len(self.lines) else self._last(), text)
 
     def _position(self, event: Any) -> FilePosition:
         start, end = event.start_mark, event.end_mark
-        if start.line >= len(self.lines):
-            return self._last()
         line, column = start.line, start.column
+        if line >= self._line_count:
+            return self._last()
         length = (end.column - column or 1) if line == end.line else 1
-        return FilePosition(line + 1, column + 1, length)
+        return _new(FilePosition, (line + 1, column + 1, length, ""))  # a third of what the class itself takes
 
     def _last(self) -> FilePosition:
         """The last character that is not a space."""
@@ -200,10 +204,12 @@ class _Reader:
         if len(path) > MAX_FILE_DEPTH:
             self._stop(position, f"expected values at most {MAX_FILE_DEPTH} levels deep, got deeper")
         if kind is _SCALAR:
-            text = event.value
+            text: str = event.value
             if not text.isascii() and (lone := _SURROGATE.search(text)):
                 self._stop(position, f"expected text, got the character {_code(lone[0])}, half of one")
-            return text if event.style else self._plain(text, position)
+            if event.style or (text and text[0] not in _BEGINS_OTHER):
+                return text
+            return self._plain(text, position)
         return self._items(path) if kind is _SEQUENCE else self._members(path)
 
     def _refuse_mark(self, event: Any, position: FilePosition) -> NoReturn:
@@ -219,35 +225,39 @@ class _Reader:
 
     def _items(self, path: Path) -> list[Any]:
         items: list[Any] = []
-        while type(event := self._next()) is not _SEQUENCE_END:
+        following = self._get_event
+        while type(event := following()) is not _SEQUENCE_END:
             items.append(self._value(event, (*path, len(items))))
         return items
 
     def _members(self, path: Path) -> dict[str, Any]:
         members: dict[str, Any] = {}
-        while type(event := self._next()) is not _MAPPING_END:
+        following = self._get_event
+        while type(event := following()) is not _MAPPING_END:
             position = self._position(event)
             if type(event) is not _SCALAR or event.anchor is not None or event.tag is not None:
                 self._stop(position, "expected a key that is a plain word, got something else")
             key, inner = event.value, (*path, event.value)
             if key[:1].isspace() and not event.style:
                 self._stop(position, f"expected a space before the key, got the character {_code(key[0])}")
-            if key in members:
+            is_again = key in members
+            if is_again:
                 first = self.key_positions[inner].line
                 self.problems.append(
                     FileProblem(position, f"expected each key once, got {describe_value(key)} again after line {first}")
                 )
                 inner = (*inner, -1)
             self.key_positions[inner] = position
-            value = self._value(self._next(), inner)
-            members.setdefault(key, value)
+            value = self._value(following(), inner)
+            if not is_again:
+                members[key] = value
         return members
 
     def _plain(self, text: str, position: FilePosition) -> Any:
         if text in _CONSTANTS:
-            return _CONSTANTS[text]
-        if text[0] not in _BEGINS_NUMBER:
-            return text
+            found = _CONSTANTS[text]
+            self.has_empty = self.has_empty or found is None
+            return found
         if _INTEGER.fullmatch(text) or _BASED.fullmatch(text):
             if len(text.lstrip("+-")) > MAX_NUMBER_DIGITS:
                 self._stop(
@@ -258,6 +268,17 @@ class _Reader:
 
     def _stop(self, position: FilePosition, text: str) -> NoReturn:
         raise ScenarioError(self.name, [*self.problems, FileProblem(position, text)], self.lines) from None
+
+
+def _last_event(text: str) -> Any:
+    """What was read last of a text that is not YAML, before the place where it is not."""
+    loader, event = _LOADER(text), None
+    try:
+        while not isinstance(event, yaml.StreamEndEvent):
+            event = loader.get_event()
+    except yaml.YAMLError:
+        return event
+    return event
 
 
 def _no_event() -> Any:
