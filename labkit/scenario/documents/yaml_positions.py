@@ -42,7 +42,7 @@ _CONSTANTS = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _BEGINS_OTHER = frozenset("+-.0123456789~nNtTfF")
-"""How a plain value may begin that is no text: most are known for texts by their first character."""
+"""How a plain value begins that may be something else than a text."""
 
 _new: Any = tuple.__new__
 
@@ -52,8 +52,8 @@ class Document:
     """Plain data, and for the path of each value its position and that of its key.
 
     Of a key that comes twice the first value is in ``data``, the second is among ``problems``.  ``unusable`` are the
-    positions of values with such a problem: what else is wrong with them follows from it.  ``has_empty``: some key or item
-    has no value.
+    positions of values with such a problem: what else is wrong with them follows from it.  ``has_empty`` says that
+    some key or item has no value.
     """
 
     name: str
@@ -186,7 +186,8 @@ class _Reader:
         if line >= self._line_count:
             return self._last()
         length = (end.column - column or 1) if line == end.line else 1
-        return _new(FilePosition, (line + 1, column + 1, length, ""))  # a third of what the class itself takes
+        made: FilePosition = _new(FilePosition, (line + 1, column + 1, length, ""))  # a third of what its class takes
+        return made
 
     def _last(self) -> FilePosition:
         """The last character that is not a space."""
