@@ -14,6 +14,7 @@ from labkit.lab.causes.condition_causes import broken_condition
 from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, WRITTEN, Cause, CauseStep, Effect
 from labkit.lab.causes.message_causes import seconds, who
 from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.causes.refusal_causes import MISMATCH
 from labkit.lab.causes.replication_causes import by_trigger
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ONLY_LEADER, ROOTS, WITHIN_LAG
 from labkit.lab.plan.workload_operations import WITHOUT_BODY
@@ -45,11 +46,23 @@ def outcome(run: RecordedRun, number: int) -> Cause:
         return Cause(step, *_without_token(run, number))
     if event.outcome != UNKNOWN:
         step = CauseStep(event.at_ns, f"{work} is refused with {event.status}", number)
-        asked = (event.client, event.status, answer)
-        return Cause(step, None, NOT_RECORDED) if answer is None else Cause(step, ("refusal", asked))
+        if answer is None:
+            return Cause(step, None, NOT_RECORDED)
+        if _is_by_version(run, event, answer):
+            return Cause(step, ("overtaken", (event.client, event.path.removeprefix("/v1/"), answer)))
+        return Cause(step, ("refusal", (event.client, event.status, answer)))
     tries = "" if event.attempts == 1 else f", {event.attempts} attempts"
     step = CauseStep(event.at_ns, f"{work} is in doubt: it may have happened or not{tries}", number)
     return Cause(step, *_silent_attempt(run, number, answer))
+
+
+def _is_by_version(run: RecordedRun, event: Any, answer: int) -> bool:
+    """Whether a refused operation named the version that it replaces, and it is for this that no version was made."""
+    if event.status != MISMATCH or run.rows[answer][3] not in run.nodes:
+        return False
+    changed = run.last("mode", answer, cluster=run.nodes[run.rows[answer][3]])
+    by_version = any(work.cas and work.operation == event.operation for work in run.clients[event.client].workload)
+    return by_version and (changed is None or run.rows[changed][3] != "secondary")
 
 
 def _without_token(run: RecordedRun, number: int) -> tuple[Effect | None, str]:

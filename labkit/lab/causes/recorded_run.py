@@ -125,7 +125,7 @@ class RecordedRun:
 
     def sent_for(self, number: int) -> int | None:
         """The message whose arrival made its receiver send the message of this row; None when that was a timer."""
-        _, sent_ns, _, source, target, *_ = self.rows[number]
+        _, sent_ns, _, source, target, what, *_ = self.rows[number]
         rows = [
             before
             for before in self.between(sent_ns, sent_ns)
@@ -135,8 +135,8 @@ class RecordedRun:
             and not self._is_queued(self.rows[before])
         ]
         taken = [row for row in self._taken.get(source, {}).get(sent_ns, ()) if row < number]
-        asked = [row for row in taken if self.rows[row][3] == target]  # of several that it takes at once, the asker's
-        found = asked or taken or rows
+        several = taken or (rows if what == "response" else [])  # of what it takes at once, the asker's is answered
+        found = [row for row in several if self.rows[row][3] == target] or taken or rows
         return found[-1] if found else None
 
     def earlier_try(self, number: int) -> int | None:

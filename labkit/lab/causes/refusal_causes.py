@@ -10,7 +10,7 @@ from labkit.lab.causes.cloud_causes import LOGIN_REFUSED
 from labkit.lab.causes.explanation import NOT_RECORDED, OPERATOR, WORK, Cause, CauseStep, Effect
 from labkit.lab.causes.message_causes import CLOUD_CALL_FAILED
 from labkit.lab.causes.recorded_run import RecordedRun
-from labkit.lab.records.ledger import FailedAsk
+from labkit.lab.records.ledger import FailedAsk, Write
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.reports import UNKNOWN
 
@@ -19,7 +19,8 @@ SAYS_WHY = ("upstream_refused", "connection_refused", LOGIN_REFUSED, CLOUD_CALL_
 """What a node observes when it refuses a request for that reason."""
 
 UNANSWERED = "no answer in time"
-BEHIND, SECONDARY, FAULTY = 412, (400, 472), 500
+BEHIND, SECONDARY, FAULTY, MISMATCH = 412, (400, 472), 500, 400
+CHECK_AND_SET = "check-and-set parameter did not match"
 NOT_SERVED = (307, 429, 473, 503)
 
 
@@ -40,6 +41,55 @@ def refusal(run: RecordedRun, asked: tuple[str, int, int]) -> Cause:
     if damaged is not None:
         return Cause(step, ("observed", damaged))
     return Cause(step, None, WORK if asker in run.clients else OPERATOR)
+
+
+def overtaken(run: RecordedRun, asked: tuple[str, str, int]) -> Cause:
+    """Why a write by check-and-set was refused, in the answer of a row: the write that came first."""
+    asker, path, answer = asked
+    found = _written_before(run, path, answer)
+    if found is None:
+        _, sent_ns, _, node, *_ = run.rows[answer]
+        words = f"{node} answers {asker} with {MISMATCH}: another version is current"
+        return Cause(CauseStep(sent_ns, words, answer), None, WORK if asker in run.clients else OPERATOR)
+    write, made = found
+    who, number = "an operator" if write.client in run.operators else write.client, write.committed.version
+    did = f"makes version {number} of {path}" if number else f"deletes {path} with all its versions"
+    return Cause(CauseStep(_made_ns(run, made), f"{who} {did} first", made), ("request", made))
+
+
+def _written_before(run: RecordedRun, path: str, answer: int) -> tuple[Write, int] | None:
+    """Return the write that made the version which a node had when it refused another, and the row of its answer.
+
+    None where nobody was answered for that version: then it is not known whose it is.
+    """
+    _, sent_ns, _, node, *_ = run.rows[answer]
+    cluster, histories = run.nodes[node], run.ledger.histories
+    versions = [made.commit for made in run.ledger.read_log.versions if made.path == path]
+    known = {write.committed.commit: write for write in run.ledger.writes if write.committed.commit in set(versions)}
+    for commit in reversed(versions):
+        write = known.get(commit)
+        if write is None:
+            return None
+        made = _answer_to(run, write)
+        itself = write.committed
+        held = itself.cluster == cluster or histories.holds(cluster, commit, itself.history)
+        if made is not None and held and _made_ns(run, made) <= sent_ns and made != answer:
+            return write, made
+    return None
+
+
+def _answer_to(run: RecordedRun, write: Write) -> int | None:
+    """Return the row of the message by which a write was acknowledged."""
+    rows = run.between(write.at_ns, write.at_ns)
+    return next(run.messages(rows, target=write.client, what="response", fate="delivered"), None)
+
+
+def _made_ns(run: RecordedRun, answer: int) -> int:
+    """When a node answered a write: who forwarded it answers later."""
+    before = run.sent_for(answer)
+    forwarded = before is not None and run.rows[before][3] in run.nodes
+    at_ns: int = run.rows[before if before is not None and forwarded else answer][1]
+    return at_ns
 
 
 def behind(run: RecordedRun, asked: tuple[str, str, int]) -> Cause:
@@ -95,6 +145,8 @@ def _why_refused(run: RecordedRun, asked: FailedAsk, answer: int) -> tuple[Effec
     damaged = _damage_behind(run, run.operators[asked.asker], answer, asked.reason) if asked.status == FAULTY else None
     if damaged is not None:
         return ("observed", damaged), ""
+    if CHECK_AND_SET in asked.reason:
+        return ("overtaken", (asked.asker, asked.path, answer)), ""
     if asked.status in (BEHIND, *NOT_SERVED, *SECONDARY):
         return ("refusal", (asked.asker, asked.status, answer)), ""
     return ("request", answer), ""
@@ -140,6 +192,7 @@ def _damage_behind(run: RecordedRun, cluster: str, answer: int, reason: str = ""
 
 RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
     "refusal": refusal,
+    "overtaken": overtaken,
     "behind": behind,
     "failed ask": failed_ask,
 }

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from typing import Any
+
 from labkit import Lab
+from labkit.lab.causes.explanation import OPERATOR, WORK
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 
 ALTERED = "the value at logical/"
@@ -67,3 +72,69 @@ def test_an_altered_value_that_a_secondary_fetched_names_the_damage_of_its_prima
     assert lab["tokyo"].get("secret/data/app").status == 500
 
     assert lab.why("refused").root.sentence == "paris is damaged on purpose (storage), by hand"
+
+
+def writers(count: int, every_ns: int = 100_000_000, *, read: bool = True) -> Lab:
+    """Clients of one group that put the same two secrets by check-and-set, and read them or not."""
+    how: dict[str, Any] = {"keys": 2, "from_ns": 1_000_000_000}
+    work = (
+        WorkloadPlan(operation="put-secret", every_ns=every_ns, cas=True, **how),
+        WorkloadPlan(operation="get-secret", every_ns=60_000_000, **how),
+    )
+    group = ClientPlan(
+        name="app",
+        site="lisbon",
+        use=("paris",),
+        count=count,
+        share="shop",
+        workload=work[: 1 + read],
+        retries=0,
+        check_ns=0,
+    )
+    plan = pair().with_clients(group)
+    return Lab(replace(plan, links=tuple(replace(link, jitter_ns=0) for link in plan.links)), seed=7)
+
+
+def test_a_refused_check_and_set_names_the_write_that_came_first():
+    lab = writers(3).run("2s")
+    rows: list[Any] = list(lab.trace)
+    refused = [number for number, row in enumerate(rows) if row.kind == "outcome" and row.status == 400]
+    acknowledged = {(write.path, write.committed.version): write.client for write in lab.ledger.writes}
+
+    assert len(refused) > 10
+    for number in refused:
+        found = lab.why(number)
+        said = re.fullmatch(rf"(\S+) makes version (\d+) of {rows[number].path} first", found.steps[1].sentence)
+        assert said is not None, str(found)
+        assert acknowledged[rows[number].path, int(said[2])] == said[1] != rows[number].client
+        assert (found.origin, found.root.sentence) == (WORK, f"{said[1]} sends paris-1 a request")
+        assert found.root.row is not None
+        assert rows[found.root.row].source == said[1]
+
+
+def test_a_check_and_set_that_nobody_was_answered_before_names_no_other_writer():
+    lab = writers(1, 500_000_000, read=False).run("3200ms")
+    lab.cut("paris", "lisbon")
+    lab.run("900ms")
+    lab.heal()
+    lab.run("12s")
+    rows: list[Any] = list(lab.trace)
+    refused = [number for number, row in enumerate(rows) if row.kind == "outcome" and row.status == 400]
+
+    assert refused
+    assert lab.why(refused[0]).root.sentence.endswith(" answers app-1 with 400: another version is current")
+
+
+def test_an_operators_check_and_set_names_the_operators_write_that_came_first(calm):
+    for data in ("a", "b"):
+        calm["paris"].post("secret/data/app", {"data": {"x": data}})
+    calm["paris"].post("secret/data/other", {"data": {"x": "c"}})
+    assert calm["paris"].post("secret/data/app", {"data": {"x": 1}, "options": {"cas": 1}}).status == 400
+    version = calm.why("refused")
+    calm["paris"].delete("secret/metadata/app")
+    assert calm["paris"].post("secret/data/app", {"data": {"x": 1}, "options": {"cas": 2}}).status == 400
+    deleted = calm.why("refused")
+
+    assert version.steps[1].sentence == "an operator makes version 2 of secret/data/app first"
+    assert deleted.steps[1].sentence == "an operator deletes secret/data/app with all its versions first"
+    assert version.origin == deleted.origin == OPERATOR
