@@ -1,7 +1,7 @@
 """Site faults: a whole site goes down with all that stands there, and comes up again.
 
 1. Down go nodes, load balancers, the cloud and clients.  What a client had under way ends in doubt where it may have
-   happened: nobody is left to take the answer.
+   happened: nobody is left to take the answer.  An impostor there is gone for good: an operator starts none again.
 2. A client that comes up has forgotten its tokens and what it saw, and works on at its rate.
 """
 
@@ -26,13 +26,19 @@ class SiteFaults(EachInTurn):
     _emit: Callable[[Any], None]
     _site: Callable[[str, Any], str]
     crash: Callable[[str], None]
+    expose: Callable[[str], None]
     restart: Callable[[str], None]
 
     def crash_site(self, target: str) -> None:
-        """Take a site down with all that stands there: nodes, load balancers, the cloud, and clients."""
+        """Take a site down with all that stands there: nodes, load balancers, the cloud, and clients.
+
+        An impostor there is gone, and does not come back with the site.
+        """
         site, parts = self._site("target", target), self._parts
         self._record("crash site", site, up=True)
         for cluster in self._clusters_at(site):
+            for node in self._impersonated(cluster):
+                self.expose(node)
             self.crash(cluster)
         for name in self._others_at(site):
             if self._network_faults.crash(name):
@@ -62,6 +68,12 @@ class SiteFaults(EachInTurn):
 
     def _clusters_at(self, site: str) -> list[str]:
         return [plan.name for plan in self._parts.blueprint.clusters if plan.site == site]
+
+    def _impersonated(self, cluster: str) -> list[str]:
+        """Return the nodes of a cluster that an impostor is in front of."""
+        impostors = self._parts.impostors
+        names = self._parts.blueprint.cluster(cluster).node_names
+        return [name for name in names if name in impostors and impostors[name].present]
 
     def _others_at(self, site: str) -> list[str]:
         """Return the hosts of a site, its nodes left out."""

@@ -32,14 +32,15 @@ def test_all_runs_are_one_table_and_the_first_failure_is_reported(
         "A small lab",
         "===========",
         "",
-        "combination  runs  as expected  unknown  not as expected  rate of these          worst seed",
+        "combination  runs  as expected  unknown  not as expected  share not as expected  worst seed",
     ]
     assert lines[5].split() == ["lost:", "0", "3", "3", "0", "0", "0%", "(at", "most", "56.2%)"]
     assert lines[6].split() == ["lost:", "3", "3", "0", "0", "3", "100%", "(at", "least", "43.8%)", "0"]
-    assert lines[8] == "A small lab: not as expected in 3 of 6 runs (2 combinations, 3 seeds)"
-    assert lines[10] == "the first run that is not as expected:"
-    assert lines[11] == "A small lab: not as expected (lost: 3, seed 0, 1s of lab time)"
-    assert lines[12].startswith("x.lab.yaml:12:3: of them lost: expected 3, got 0 (broken)")
+    assert lines[8] == "In brackets: what that share may be over all seeds, with 95% certainty."
+    assert lines[10] == "A small lab: not as expected in 3 of 6 runs (2 combinations, 3 seeds)"
+    assert lines[12] == "the first run that is not as expected:"
+    assert lines[13] == "A small lab: not as expected (lost: 3, seed 0, 1s of lab time)"
+    assert lines[14].startswith("x.lab.yaml:12:3: of them lost: expected 3, got 0 (broken)")
     assert lines[-1] == "to run it again: labkit run x.lab.yaml --seed 0 --only lost=3"
     assert output.err == ""
 

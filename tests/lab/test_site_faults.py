@@ -81,3 +81,21 @@ def test_a_second_loss_changes_nothing() -> None:
     assert details == ["", "no change"]
     lab.run("1s")
     assert lab.ledger.outcomes.of("shop").counts["unknown"] == ended
+
+
+def test_impostors_end_with_their_site_and_those_elsewhere_stay() -> None:
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    lab.impersonate("paris-1")
+    lab.impersonate("tokyo-2")
+    lab.crash_site("paris")
+    lab.restart_site("paris")
+    lab.unseal("paris")
+    lab.run("30s")
+
+    assert {name: impostor.present for name, impostor in lab.parts.impostors.items()} == {
+        "paris-1": False,
+        "tokyo-2": True,
+    }
+    assert [event.target for event in lab.trace.select("fault", verb="expose")] == ["paris-1"]
+    assert lab.lag("paris", "tokyo").level

@@ -140,7 +140,7 @@ def test_every_row_stands_below_the_rule() -> None:
 
 
 MANY_RUNS = (
-    ("combination", "runs", "not as expected", "rate of these"),
+    ("combination", "runs", "not as expected", "share not as expected"),
     ("latency: 20ms, nodes: 3", "20", "20", "100% (at least 83.9%)"),
 )
 

@@ -2,7 +2,7 @@
 
 1. What is to be seen in any of a combination's runs (``sometimes``, ``covers``) is judged where all its seeds were
    played, else listed.
-2. A rate has the bounds between which it is with 95 % certainty (Wilson's interval): 0 of 50 may be 7 in 100.
+2. A share has the bounds between which it is with 95 % certainty (Wilson's interval): 0 of 50 may be 7 in 100.
 3. The worst seed of a combination is the first whose run has the worst verdict and the most rows that are not as
    expected.
 """
@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from textwrap import wrap
 from typing import NamedTuple
 
 from labkit.scenario.documents.combination import Combination
@@ -22,7 +23,8 @@ from labkit.scenario.verdict import JUDGEMENTS, Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, UNKNOWN = 0, 1, 3
 WORST_FIRST = (NOT_AS_EXPECTED, UNKNOWN, AS_EXPECTED)
-HEADINGS = ("combination", "runs", "as expected", "unknown", "not as expected", "rate of these", "worst seed")
+HEADINGS = ("combination", "runs", "as expected", "unknown", "not as expected", "share not as expected", "worst seed")
+BOUNDS = "In brackets: what that share may be over all seeds, with 95% certainty."
 SPANNING_HEADINGS = ("combination", "in any run", "expected", "measured", "verdict")
 CODES = {BROKEN: NOT_AS_EXPECTED, STATUS_UNKNOWN: UNKNOWN}
 DEVIATIONS = 1.96
@@ -95,7 +97,7 @@ class ManyRuns:
         rows = [_row(combination, runs) for combination, runs in self.runs.items()]
         lines = columns_of([row[self._first :] for row in (HEADINGS, *rows)], columns)
         spanning = self.spanning_text(columns)
-        return "\n".join([*lines, *(["", spanning] if spanning else []), "", self.summary])
+        return "\n".join([*lines, "", *wrap(BOUNDS, columns or len(BOUNDS)), *(["", spanning] if spanning else []), "", self.summary])
 
     def spanning_text(self, columns: int = 0) -> str:
         """The table of what is to be seen in any run; empty where nothing is."""

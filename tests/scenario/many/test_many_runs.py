@@ -45,11 +45,12 @@ def runs_of(scenario: Scenario, verdicts: Iterable[Verdict]) -> ManyRuns:
 def test_the_worst_seed_is_broken_most(vary: Vary, scenario_of: ScenarioOf) -> None:
     rows = [("ok",), ("unknown", "unknown", "unknown"), ("broken",), ("broken", "broken"), ("broken", "unknown")]
     runs = runs_of(scenario_of(vary()), [verdict(seed, *found) for seed, found in enumerate(rows)])
-    heading, rule, row, empty, summary = runs.text().splitlines()
+    heading, rule, row, _, bounds, _, summary = runs.text().splitlines()
 
     assert heading.split("  ")[0] == "runs"
     assert row.split() == ["5", "1", "1", "3", "60.0%", "(23.1%", "to", "88.2%)", "3"]
-    assert (rule.strip("- "), empty) == ("", "")
+    assert rule.strip("- ") == ""
+    assert bounds.startswith("In brackets: ")
     assert summary == runs.summary == "A small lab: not as expected in 3 of 5 runs (5 seeds)"
     assert runs.exit_code == 1
 
