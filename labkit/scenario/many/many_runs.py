@@ -97,7 +97,8 @@ class ManyRuns:
         rows = [_row(combination, runs) for combination, runs in self.runs.items()]
         lines = columns_of([row[self._first :] for row in (HEADINGS, *rows)], columns)
         spanning = self.spanning_text(columns)
-        return "\n".join([*lines, "", *wrap(BOUNDS, columns or len(BOUNDS)), *(["", spanning] if spanning else []), "", self.summary])
+        about = wrap(BOUNDS, columns or len(BOUNDS))
+        return "\n".join([*lines, "", *about, *(["", spanning] if spanning else []), "", self.summary])
 
     def spanning_text(self, columns: int = 0) -> str:
         """The table of what is to be seen in any run; empty where nothing is."""
