@@ -15,11 +15,13 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-from labkit.commands import explore, prove, serve, token
+from labkit.commands import serve, token
 from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, refuse, report_bug
+from labkit.commands.search import explore, prove
 from labkit.missing_library import missing_library
 
 DISTRIBUTION = "labkit-secrets"
+SEARCHES = ("prove", "explore")
 RUN_SWITCHES = {
     "-q --quiet": "one line per file, and what was not as expected",
     "--why": "say what led to each broken rule, and to what was not as expected",
@@ -36,9 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser().print_help(sys.stderr)
         return BAD_FILE
     given = parser().parse_args(arguments)
-    module, name = given.command
+    name, place, function = given.command
     try:
-        command: Callable[[argparse.Namespace], int] = getattr(import_module(f"labkit.commands.{module}"), name)
+        command: Callable[[argparse.Namespace], int] = getattr(import_module(f"labkit.commands.{place}"), function)
         code = command(given)
         sys.stdout.flush()  # a closed pipe is noticed here, not while the interpreter ends
         return code
@@ -50,12 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return AS_EXPECTED
     except ModuleNotFoundError as error:
-        missing = missing_library(f"labkit {module}", error)
-        return report_bug(error, f"labkit {module}") if missing is None else refuse(str(missing))
+        missing = missing_library(f"labkit {name}", error)
+        return report_bug(error, f"labkit {name}") if missing is None else refuse(str(missing))
     except Exception as error:
         if os.environ.get("LABKIT_TRACEBACK"):
             raise
-        return report_bug(error, f"labkit {module}")
+        return report_bug(error, f"labkit {name}")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -78,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
 
     def add(name: str, function: str, about: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
         made = commands.add_parser(name, parents=parents, help=about, description=about, epilog=listed())
-        made.set_defaults(command=(name, function))
+        made.set_defaults(command=(name, f"search.{name}" if name in SEARCHES else name, function))
         return made
 
     add("demo", "demo", "lose a region and fail over: a first look", seed)

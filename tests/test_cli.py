@@ -147,7 +147,7 @@ def test_a_bug_of_a_command_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys:
     ],
 )
 def test_every_command_has_its_file(arguments: list[str]) -> None:
-    module, name = parser().parse_args(arguments).command
+    _, module, name = parser().parse_args(arguments).command
 
     assert callable(getattr(import_module(f"labkit.commands.{module}"), name))
 
