@@ -17,11 +17,17 @@ from typing import Any
 
 from labkit.commands import serve, token
 from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, refuse, report_bug
-from labkit.commands.search import explore, prove
 from labkit.missing_library import missing_library
 
 DISTRIBUTION = "labkit-secrets"
-SEARCHES = ("prove", "explore")
+SEARCHES = {
+    "prove": "search a state machine to the end, within bounds",
+    "explore": "draw schedules of faults, play them, and write what breaks",
+    "sweep": "play a file with many seeds and values, a row for each",
+    "report": "print what the rows of a sweep say",
+}
+"""The commands of ``labkit.commands.search``."""
+
 RUN_SWITCHES = {
     "-q --quiet": "one line per file, and what was not as expected",
     "--why": "say what led to each broken rule, and to what was not as expected",
@@ -96,8 +102,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("words", nargs="*", metavar="WORD", help="only endpoints with these in them: post secret/data")
     serve.add_arguments(add("serve", "serve", "serve a vault on an HTTP port, until Ctrl-C"))
     token.add_arguments(add("token", "token", "print a token of a machine of the cloud that labkit serve runs"))
-    prove.add_arguments(add("prove", "prove", "search a state machine to the end, within bounds"))
-    explore.add_arguments(add("explore", "explore", "draw schedules of faults, play them, and write what breaks"))
+    for search, about in SEARCHES.items():
+        import_module(f"labkit.commands.search.{search}").add_arguments(add(search, search, about))
     _add_help_arguments(add("help", "help_topic", "show a page, such as architecture, rules or verbs"))
     return top
 

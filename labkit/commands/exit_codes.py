@@ -30,21 +30,21 @@ def listed() -> str:
 
 def refuse(text: str) -> int:
     """Print why something cannot be used, and return the code for it."""
-    _complain(text)
+    complain(text)
     return BAD_FILE
 
 
 def report_bug(error: Exception, doing: str) -> int:
     """Print one line about an exception that nothing expected, and return the code for it."""
     text = " ".join(str(error).split())
-    _complain(
+    complain(
         f"{doing}: a bug of labkit: {type(error).__name__}: {text}; report it with this command and its file "
         "(LABKIT_TRACEBACK=1 in the environment shows where it happened)"
     )
     return BUG
 
 
-def _complain(text: str) -> None:
+def complain(text: str) -> None:
     """Print a text on the stream for errors; a name of a file in it controls no terminal."""
     from labkit.commands.terminal import columns, fitted
     from labkit.scenario.problems import printable

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from labkit.hunt.exploration import Exploration
 from labkit.hunt.explore import explore
+from labkit.hunt.sweeping.frames import rows
 
-__all__ = ["Exploration", "explore"]
+__all__ = ["Exploration", "explore", "rows"]

@@ -27,6 +27,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.sim.clock": frozenset({"simpy"}),
     "labkit.scenario": frozenset({"yaml", "pydantic"}),
     "labkit.hunt.writing": frozenset({"yaml"}),
+    "labkit.hunt.sweeping.frames": frozenset({"pandas"}),
+    "labkit.hunt.sweeping.dask_workers": frozenset({"distributed"}),
     "labkit.views": frozenset({"ipywidgets", "IPython"}),
     "labkit.views.merkle": frozenset({"pandas", "IPython"}),
     "labkit.views.keyboard": frozenset({"anywidget"}),

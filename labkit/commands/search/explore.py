@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
 from labkit.commands.scenario_files import UnknownScenario, scenario_file, with_names
+from labkit.commands.search.bar import bar
+from labkit.commands.search.counts import jobs, seed_count
 from labkit.commands.terminal import say
 
 if TYPE_CHECKING:
     from labkit.hunt.exploration import Exploration
     from labkit.hunt.known import Known
 
-SEEDS, OUT, MAX_JOBS = 100, "found", 64
+SEEDS, OUT = 100, "found"
 OPERATORS = ("runbook", "careless")
 
 
@@ -25,13 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "a scenario file whose lab, clients and first steps are taken; drawn labs unless given"
     parser.add_argument("file", nargs="?", metavar="FILE", help=about)
     about = f"how many schedules are drawn, from seed 0 on; {SEEDS} unless given"
-    parser.add_argument("--seeds", type=_count, default=SEEDS, metavar="N", help=about)
+    parser.add_argument("--seeds", type=seed_count, default=SEEDS, metavar="N", help=about)
     about = "who runs the clusters: one who keeps to runbooks, or one who does not; runbook unless given"
     parser.add_argument("--operator", choices=OPERATORS, default=OPERATORS[0], help=about)
     parser.add_argument("--known", metavar="FILE", help="findings that are accepted, a line each (labkit help explore)")
     about = f"the folder for the files of what is found; {OUT} unless given"
     parser.add_argument("--out", default=OUT, metavar="FOLDER", help=about)
-    parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="how many processes play; 1 unless given")
+    parser.add_argument("--jobs", type=jobs, default=1, metavar="N", help="how many processes play; 1 unless given")
 
 
 def explore(given: argparse.Namespace) -> int:
@@ -50,12 +51,9 @@ def explore(given: argparse.Namespace) -> int:
     except ScenarioError as error:
         return refuse(with_names(str(error), error.name))
     began = perf_counter()
-    bar = _bar(given.seeds)
-    try:
-        plan = Plan(seeds=given.seeds, operator=given.operator, beginning=beginning)
-        found = explored(plan, known, given.jobs, bar.update)
-    finally:
-        bar.close()
+    plan = Plan(seeds=given.seeds, operator=given.operator, beginning=beginning)
+    with bar(given.seeds, "exploring", "seed") as grow:
+        found = explored(plan, known, given.jobs, grow)
     refused = _write(found, given.out)
     say(found.report(f"{given.out}/", perf_counter() - began))
     return refused or found.exit_code
@@ -87,23 +85,3 @@ def _write(found: Exploration, folder: str) -> int:
     except (OSError, ValueError) as error:
         return refuse(f"{folder}: cannot be written: {getattr(error, 'strerror', None) or error}")
     return AS_EXPECTED
-
-
-def _bar(seeds: int) -> Any:
-    """A bar that grows with the seeds that were played, where a terminal shows it."""
-    from tqdm import tqdm
-
-    shown = sys.stderr.isatty()
-    return tqdm(total=seeds, desc="exploring", unit="seed", file=sys.stderr, leave=False, disable=not shown)
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 7 and int(text)):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, of at most 7 digits, got {text!r}")
-    return int(text)
-
-
-def _jobs(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 2 and 0 < int(text) <= MAX_JOBS):
-        raise argparse.ArgumentTypeError(f"expected a number of processes from 1 to {MAX_JOBS}, got {text!r}")
-    return int(text)
