@@ -24,6 +24,7 @@ SEARCHES = {
     "prove": "search a state machine to the end, within bounds",
     "explore": "draw schedules of faults, play them, and write what breaks",
     "sweep": "play a file with many seeds and values, a row for each",
+    "when": "show from which step, and from which instant on, a scenario breaks",
     "report": "print what the rows of a sweep say",
 }
 """The commands of ``labkit.commands.search``."""

@@ -39,6 +39,7 @@ TOPICS = {
     "speed": "what labkit was tried on, and how fast it is there",
     "pictures": "tones, signs and sizes of pictures, and the keys of the player",
     "explore": "what `labkit explore` draws, plays, finds and writes, in a notebook too",
+    "when": "from which step, and from which instant on, a scenario breaks: what `labkit when` plays and prints",
     "sweep": "what `labkit sweep` plays and keeps of thousands of seeds, and what `labkit report` says of it",
     "proof": "what `labkit prove` searches, what that shows, and what it does not",
     "api": "the API in brief: what the code cites as `spec`",
