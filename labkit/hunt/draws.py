@@ -15,14 +15,20 @@ _ALL = 100
 class Draws:
     """Choices under a name and a seed, one after the other."""
 
-    __slots__ = ("_streams",)
+    __slots__ = ("_stream", "_streams")
 
     def __init__(self, name: str, seed: int) -> None:
-        self._streams = RandomStreams(f"hunt {name} {seed}")
+        self._streams, self._stream = RandomStreams(f"hunt {name} {seed}"), "draw"
+
+    def apart(self, stream: str) -> Draws:
+        """Return choices of the same seed under a name of their own: they move none of the others."""
+        found = Draws.__new__(Draws)
+        found._streams, found._stream = self._streams, stream
+        return found
 
     def below(self, count: int) -> int:
         """Return a whole number from 0 to ``count`` - 1."""
-        return self._streams.below("draw", count)
+        return self._streams.below(self._stream, count)
 
     def one_of(self, options: Sequence[Choice]) -> Choice:
         """Return one of some options."""

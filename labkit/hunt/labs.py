@@ -39,7 +39,7 @@ def drawn_lab(draws: Draws) -> LabData:
             name: {"site": name, "nodes": draws.one_of((1, 3, 3)), **({"backlog": backlog} if backlog else {})}
             for name in clusters
         },
-        "clients": {"writers": _clients(draws, list(clusters))},
+        "clients": {"writers": _clients(draws, list(clusters)), **_more_clients(draws.apart("clients"), clusters)},
     }
 
 
@@ -53,6 +53,30 @@ def _clients(draws: Draws, clusters: list[str]) -> LabData:
     ]
     count = draws.one_of((1, 2, 3))
     return {"site": CLIENTS_SITE, "use": clusters, "count": count, "retries": draws.one_of((0, 4)), "work": work}
+
+
+def _more_clients(draws: Draws, clusters: tuple[str, ...]) -> LabData:
+    """Draw those who write and delete the same few secrets under check-and-set, and those who hold tokens."""
+    times, found = {"from": WORK_FROM, "until": WORK_UNTIL}, LabData()
+    group = {"site": CLIENTS_SITE, "use": list(clusters)}
+    if draws.chance(50):
+        keys = draws.one_of((1, 2, 5))
+        put = {"do": "put-secret", "every": draws.one_of(("300ms", "1s")), **times, "keys": keys}
+        work = [
+            {**put, "cas": True} if draws.chance(70) else put,
+            {"do": "get-secret", "every": "700ms", **times, "keys": keys},
+            {"do": "delete-secret", "every": draws.one_of(("2s", "5s")), **times, "keys": keys},
+        ]
+        found["sharers"] = {**group, "count": 2, "share": True, "retries": draws.one_of((0, 4)), "work": work}
+    if draws.chance(50):
+        limits = draws.one_of(({"ttl": "2s"}, {"ttl": "10s", "uses": 3}, {"ttl": "1h"}))
+        work = [
+            {"do": "create-token", "every": draws.one_of(("2s", "6s")), **times, **limits},
+            {"do": "use-token", "every": "500ms", **times},
+            {"do": "revoke-token", "every": draws.one_of(("7s", "20s")), **times},
+        ]
+        found["holders"] = {**group, "retries": draws.one_of((0, 4)), "work": work}
+    return found
 
 
 # ---- a blueprint as data

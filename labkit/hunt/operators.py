@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.hunt.draws import Draws
-from labkit.hunt.requests import REQUESTS
+from labkit.hunt.requests import REQUESTS, REST, REST_NS
 from labkit.hunt.schedule import Schedule, StepData
 from labkit.hunt.swarm import Swarm
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
@@ -106,6 +106,9 @@ def requests(schedule: Schedule, draws: Draws, swarm: Swarm) -> None:
     if swarm.requests:
         kind = draws.one_of(swarm.requests)
         for step in REQUESTS[kind](draws, _usually_first(schedule, draws)):
+            if step == REST:  # steps with instants follow: nothing has to wait here
+                schedule.now_ns += REST_NS
+                continue
             schedule.begin(step)
             schedule.now_ns += 200 * MILLISECOND_NS
 

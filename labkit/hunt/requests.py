@@ -7,8 +7,12 @@ from typing import Any
 
 from labkit.hunt.draws import Draws
 from labkit.hunt.schedule import StepData
+from labkit.service.durations import SECOND_NS
 
 MAX_VERSION = 3
+REST_NS = 3 * SECOND_NS
+REST: StepData = {"do": "wait", "for": "3s"}
+"""Between two requests, for what expires meanwhile."""
 
 
 def _ask(cluster: str, method: str, path: str, **more: Any) -> StepData:
@@ -31,12 +35,14 @@ def _wrapping(draws: Draws, cluster: str) -> list[StepData]:
 
 
 def _lease(draws: Draws, cluster: str) -> list[StepData]:
-    """Make a token that expires, and renew it."""
-    name = f"leased-{draws.below(1_000)}"
+    """Make a token that expires, renew it, and ask with it at once; perhaps again when it may be over."""
+    name, rest = f"leased-{draws.below(1_000)}", draws.apart("leases")
     body = {"ttl": draws.one_of(("2s", "10s", "1h")), "policies": ["default"]}
     made = _ask(cluster, "POST", "auth/token/create", body=body, keep={name: "auth.client_token"})
     renewed = _ask(cluster, "POST", "auth/token/renew-self", body={}, token=f"$({name})")
-    return [made, renewed, _ask(cluster, "GET", "auth/token/lookup-self", token=f"$({name})")]
+    used = _ask(cluster, "GET", "auth/token/lookup-self", token=f"$({name})")
+    later = [REST, dict(used)] if rest.chance(50) else []
+    return [made, renewed, used, *later]
 
 
 def _spent_token(draws: Draws, cluster: str) -> list[StepData]:
@@ -48,11 +54,15 @@ def _spent_token(draws: Draws, cluster: str) -> list[StepData]:
 
 
 def _wrong_token(draws: Draws, cluster: str) -> list[StepData]:
-    """Ask without a token: for a secret, a promotion, an update of the primary."""
+    """Ask with none of the tokens that it takes: for a secret, a promotion, an update of the primary, a reindex."""
     path = draws.one_of(
         ("secret/data/shared", "sys/replication/dr/secondary/promote", "sys/replication/dr/secondary/update-primary")
     )
-    return [_ask(cluster, "POST", path, body={"data": {"n": 1}} if path.startswith("secret") else {}, token="none")]
+    if path.startswith("secret"):
+        return [_ask(cluster, "POST", path, body={"data": {"n": 1}}, token="none")]
+    wrong = draws.apart("wrong tokens").one_of(({}, {"dr_operation_token": "none"}, {"dr_operation_token": "hvs.none"}))
+    reindex = "sys/replication/dr/secondary/reindex"
+    return [_ask(cluster, "POST", asked, body=wrong, token="none") for asked in (path, reindex)]
 
 
 def _deleted_metadata(draws: Draws, cluster: str) -> list[StepData]:

@@ -22,6 +22,15 @@ def test_the_draws_of_a_seed_stay_what_they_are():
     assert drawn(3)[:5] == [899, 837, 179, 220, 757]
 
 
+def test_what_is_drawn_apart_moves_nothing_else():
+    draws = Draws("runbook", 3)
+    apart = [draws.apart("clients").below(1_000) for _ in range(3)]
+
+    assert [draws.below(1_000) for _ in range(5)] == drawn(3)[:5]
+    assert apart == [Draws("runbook", 3).apart("clients").below(1_000), *apart[1:]]
+    assert len(set(apart)) == 3
+
+
 def test_limits_are_included_and_every_number_between_them_comes():
     draws = Draws("x", 0)
 

@@ -38,3 +38,13 @@ def test_drawn_labs_are_near_and_far_with_short_and_long_backlogs():
     assert backlogs == {8, 64, None}
     assert latencies == {"1ms", "20ms", "80ms", "200ms"}
     assert {len(lab["clusters"]) for lab in labs} == {2, 3}
+
+
+def test_drawn_clients_share_secrets_under_check_and_set_delete_them_and_hold_tokens():
+    groups = [group for seed in range(60) for group in drawn_lab(Draws("x", seed))["clients"].values()]
+    work = [row for group in groups for row in group["work"]]
+
+    assert {True} == {group["share"] for group in groups if "share" in group}
+    assert {"delete-secret", "create-token", "use-token", "revoke-token"} <= {row["do"] for row in work}
+    assert {row.get("cas") for row in work if row["do"] == "put-secret"} == {None, True}
+    assert {row.get("uses") for row in work if row["do"] == "create-token"} == {None, 3}

@@ -32,7 +32,7 @@ def test_every_kind_of_requests_is_made():
     ("kind", "done"),
     [
         ("wrapping", [True, True, False]),
-        ("lease", [True, True, True]),
+        ("lease", [True, True, True, True, False]),
         ("spent token", [True, True, True, False]),
         ("wrong token", [False]),
         ("policy", [True]),
@@ -41,6 +41,20 @@ def test_every_kind_of_requests_is_made():
 )
 def test_what_is_answered(kind: str, done: list[bool]):
     assert [result.ok for result in run_of(asked(kind, 1)).results][1:] == done
+
+
+def test_a_wrong_operation_token_is_tried_at_two_calls():
+    rows = [[result.ok for result in run_of(asked("wrong token", seed)).results][1:] for seed in range(6)]
+
+    assert [False, False] in rows
+    assert not any(map(any, rows))
+
+
+def test_a_token_is_asked_with_again_once_it_may_be_over():
+    rows = {tuple(result.ok for result in run_of(asked("lease", seed)).results)[1:] for seed in range(12)}
+
+    assert {len(row) for row in rows} == {3, 5}
+    assert {row[-1] for row in rows if len(row) == 5} == {True, False}
 
 
 @pytest.mark.parametrize("kind", ["cas", "deleted metadata"])
