@@ -83,6 +83,11 @@ class SeededEntropy:
         self.counter = counter
         self.drawn_once = DrawnOnce() if drawn_once is None else drawn_once
 
+    @property
+    def stream(self) -> str:
+        """What tells this stream from all others: a digest of seed and label."""
+        return blake2b(self._key, digest_size=16).hexdigest()
+
     def drawn(self) -> tuple[int, dict[str, tuple[int, ...]]]:
         """Return what was drawn so far: the counter, and what was drawn once for all."""
         return self.counter, self.drawn_once.state()

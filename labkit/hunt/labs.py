@@ -57,7 +57,8 @@ def _clients(draws: Draws, clusters: list[str]) -> LabData:
 
 def _more_clients(draws: Draws, clusters: tuple[str, ...]) -> LabData:
     """Draw those who write and delete the same few secrets under check-and-set, and those who hold tokens."""
-    times, found = {"from": WORK_FROM, "until": WORK_UNTIL}, LabData()
+    found: LabData = {}
+    times = {"from": WORK_FROM, "until": WORK_UNTIL}
     group = {"site": CLIENTS_SITE, "use": list(clusters)}
     if draws.chance(50):
         keys = draws.one_of((1, 2, 5))

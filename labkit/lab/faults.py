@@ -135,6 +135,7 @@ class LabFaults(SiteFaults):
         """
         node = self._parts.nodes[ended.node]
         self.meters.meet(COMMIT, node.cluster)
+        node.commits.end_inside(ended.before, ended.writes)
         if ended.kept and POSITION not in ended.kept:
             number = read_number(ended.kept.get(WAL_KEY)) if ended.kept.get(WAL_KEY) else None
             node.commits.note(number, ended.kept, False)

@@ -13,28 +13,42 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from labkit.lab.invariants.carried_once import CarriedOnce
 from labkit.lab.invariants.catching_up import CatchingUp
 from labkit.lab.invariants.clear_text import ClearText
+from labkit.lab.invariants.crash_memory import CrashMemory
+from labkit.lab.invariants.drawn_nonces import DrawnNonces
+from labkit.lab.invariants.interrupted_commits import InterruptedCommits
+from labkit.lab.invariants.limited_tokens import LimitedTokens
 from labkit.lab.invariants.live_certificates import LiveCertificates
 from labkit.lab.invariants.operation_calls import OperationCalls
+from labkit.lab.invariants.reindex_writes import ReindexWrites
 from labkit.lab.invariants.rules import (
+    CARRIED_ONCE,
     CATCHING_UP,
     CLEAR_TEXT,
+    CRASH_FORGETS,
     LIVE_CERTIFICATES,
     NO_LOSS,
+    NO_NONCE_TWICE,
     NOTHING_OWN,
     ONE_PRIMARY,
     ONLY_LEADER,
     OPERATION_TOKEN,
+    REINDEX_WRITES,
     ROOTS,
     RULES,
+    STANDBY_FORWARDS,
     STANDING,
     SURVIVING_TOKENS,
+    TOKEN_OVER,
     VERSION_ORDER,
+    WHOLE_COMMIT,
     WHOLE_COMMITS,
     WITHIN_LAG,
 )
 from labkit.lab.invariants.scene import LabFollower, Scene, StandingRule
+from labkit.lab.invariants.standby_answers import StandbyAnswers
 from labkit.lab.invariants.surviving_tokens import SurvivingTokens
 from labkit.lab.invariants.version_order import VersionOrder
 from labkit.lab.invariants.whole_commits import WholeCommits
@@ -64,6 +78,13 @@ JUDGES: dict[str, type[StandingRule]] = {
     CATCHING_UP: CatchingUp,
     CLEAR_TEXT: ClearText,
     VERSION_ORDER: VersionOrder,
+    CARRIED_ONCE: CarriedOnce,
+    WHOLE_COMMIT: InterruptedCommits,
+    NO_NONCE_TWICE: DrawnNonces,
+    CRASH_FORGETS: CrashMemory,
+    TOKEN_OVER: LimitedTokens,
+    REINDEX_WRITES: ReindexWrites,
+    STANDBY_FORWARDS: StandbyAnswers,
 }
 """The rules that have a module of their own."""
 

@@ -21,6 +21,13 @@ SURVIVING_TOKENS = "tokens outlive a promotion"
 CATCHING_UP = "a healed secondary catches up"
 CLEAR_TEXT = "no secret in clear text"
 VERSION_ORDER = "a secret's versions have one order"
+CARRIED_ONCE = "carried out once"
+WHOLE_COMMIT = "a commit is whole"
+NO_NONCE_TWICE = "no nonce twice"
+CRASH_FORGETS = "a crash forgets"
+TOKEN_OVER = "a token that is over opens nothing"
+REINDEX_WRITES = "a reindex loses no write"
+STANDBY_FORWARDS = "a standby forwards"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +154,59 @@ RULES: tuple[RuleText, ...] = (
         spared="operations without an answer; what is under way while a secret's metadata is deleted, and what was "
         "answered before; reading an old version; what a promotion lost begins another history",
         broken_by="no fault of a lab; tests plant a version that is given twice, and a reading of an old one",
+    ),
+    RuleText(
+        name=CARRIED_ONCE,
+        says="No attempt of a request is carried out twice in one history.",
+        judged="at each commit that ends a request of a client or an operator, against the newest attempts",
+        spared="further attempts of one operation; what is stored before an answer from outside is awaited; it does "
+        "not apply where nothing was written",
+        broken_by="no fault of a lab; a test plants a standby that forwards a request twice",
+    ),
+    RuleText(
+        name=WHOLE_COMMIT,
+        says="Of a commit in which a node's process ended, the store keeps every key or none.",
+        judged="when a process ends inside a commit: by each key that it was to change",
+        spared="it does not apply where no process ended inside a commit",
+        broken_by="no fault of a lab; a test plants a store that keeps half of it",
+    ),
+    RuleText(
+        name=NO_NONCE_TWICE,
+        says="No node draws again what was drawn before: no two have one stream, and no stream goes back (R7).",
+        judged="whenever a node starts, stops, or begins or ceases to serve, and whenever the lab stands still",
+        spared="labs restored from one snapshot, which are one lab",
+        broken_by="no fault of a lab; tests plant a restart that begins the stream of before again",
+    ),
+    RuleText(
+        name=CRASH_FORGETS,
+        says="What a node took before it crashed is answered by no later incarnation of it.",
+        judged="at each answer of a node that still held a request when it had crashed",
+        spared="it does not apply where no node crashed",
+        broken_by="no fault of a lab; a test plants a node that keeps its requests over a crash",
+    ),
+    RuleText(
+        name=TOKEN_OVER,
+        says="A token that is over opens nothing: not after its time, nor once its uses are spent.",
+        judged="at each request that was carried out, by what the answer said that issued the token, or renewed it",
+        spared="uses that a promotion lost; all times after a lease is renewed by its id; it does not apply where no "
+        "token with an end was used",
+        broken_by="no fault of a lab; tests plant an expiry that is not looked at, and uses that are not counted",
+    ),
+    RuleText(
+        name=REINDEX_WRITES,
+        says="A reindex loses no write: while it commits, writes wait, and then its index has what the store has.",
+        judged="at each write, and whenever an index of a reindex is in use and stored",
+        spared="what was damaged on purpose after the reindex had looked at it; a request that waited for an answer "
+        "from outside; it does not apply where nothing was reindexed",
+        broken_by="no fault of a lab; tests plant writes that do not wait, and a key that is left out",
+    ),
+    RuleText(
+        name=STANDBY_FORWARDS,
+        says="A standby forwards what is for the active node; it sends clients elsewhere only while that is not "
+        "connected, or when it is told not to forward (decision C16).",
+        judged="at each answer of a node that does not lead",
+        spared="what a node answers for itself; it does not apply where no standby answered",
+        broken_by="no fault of a lab; a test plants a standby that redirects",
     ),
 )
 """All of them, in the order in which a verdict lists them."""

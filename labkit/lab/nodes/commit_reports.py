@@ -68,13 +68,20 @@ class CommitReports:
                 term = self._core.leadership.term
                 self._services.emit(reports.OvertakenWrote(self._cluster, self._name, term, changes[0][0]))
 
+    def end_inside(self, before: Mapping[str, bytes | None], writes: Mapping[str, bytes | None]) -> None:
+        """Report a commit inside which the node's process ended: what was there, and what it was to write."""
+        rows = [(key, _digest(key, before[key]), _digest(key, left)) for key, left in writes.items()]
+        self._services.emit(reports.CommitEnded(self._cluster, self._name, tuple(rows)))
+
     def report(
         self,
         correlation: Correlation | None = None,
         request: Request | None = None,
         outcome: Response | Suspended | None = None,
+        *,
+        resumed: bool = False,
     ) -> None:
-        """Report what a step committed, and whose request it was."""
+        """Report what a step committed, and whose request it was; ``resumed``: one that had waited for a Fetch."""
         commits = tuple(self.made)
         self.made.clear()
         if correlation is None or request is None or request.method in READS:
@@ -86,5 +93,11 @@ class CommitReports:
                 version = made.version if made is not None else named_version(outcome.body) or 0
                 value = written_value(request, outcome, made) if commits else b""
             options = tuple(sorted(sent_names(request.body))) if isinstance(request.body, dict) else ()
-            named = (request.method, version, options, made, value)
+            waits = isinstance(outcome, Suspended)
+            part = (reports.GONE_ON if resumed else reports.BEGUN) if waits else reports.ENDED if resumed else ""
+            named = (request.method, version, options, made, value, part)
             self._services.emit(reports.Committed(self._cluster, commits, correlation, *named))
+
+
+def _digest(key: str, stored: bytes | None) -> bytes | None:
+    return None if stored is None else leaf_digest(key, stored)

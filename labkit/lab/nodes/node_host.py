@@ -322,16 +322,20 @@ class NodeHost:
         """Go on with the requests that waited for this fetch; when none does any more, the answer is ignored."""
         for request_number in fetching.waiting_for(self, number):
             suspended, asker = self.suspended.pop(request_number)
-            self._hand_over(suspended.request, self.vault.resume(suspended, answer), asker)
+            self._hand_over(suspended.request, self.vault.resume(suspended, answer), asker, resumed=True)
 
-    def _hand_over(self, request: Request, outcome: Response | Suspended, asker: Asker) -> None:
+    def _hand_over(
+        self, request: Request, outcome: Response | Suspended, asker: Asker, *, resumed: bool = False
+    ) -> None:
         """Report what a step committed; send its answer back, or keep the suspended request and carry its fetch out."""
         outcome = fetching.hashed(self.vault.resume, outcome)
         if self.commits.made:
-            self.commits.report(asker.correlation, request, outcome)
+            self.commits.report(asker.correlation, request, outcome, resumed=resumed)
         if isinstance(outcome, Response):
+            emit = self.services.emit
+            emit(reports.RequestAnswered(self.cluster, self.name, request, outcome, asker.correlation))
             if outcome.status == 403 or OF_REPLICATION in request.path or "%" in request.path:
-                self.services.emit(reports.CallAnswered(self.cluster, self.name, request, outcome))
+                emit(reports.CallAnswered(self.cluster, self.name, request, outcome))
             if asker.forwarded is not None:
                 self.forwarding.answer(asker.host, asker.forwarded, outcome)
                 return

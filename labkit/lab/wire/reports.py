@@ -14,6 +14,9 @@ from labkit.service.message import Request, Response
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 
+BEGUN, GONE_ON, ENDED = "begun", "gone on", "ended"
+"""The parts of a request that waits for Fetches: its first step, those between, its last."""
+
 MESSAGE_REFUSED = "message refused"
 CONNECTION_REFUSED = "connection_refused"
 REVOKED = "secondary_revoked"
@@ -39,7 +42,8 @@ class Committed(NamedTuple):
     What it left is pairs of a key and the 20-byte digest of its stored value, None where it was deleted.  Without a
     correlation nobody asked for it, or by a read; else ``version`` is the one that the answer names (0: none),
     ``options`` are the names of the fields that were sent, ``made`` is the version of a secret that was made, and
-    ``value_digest`` the digest of what the request said to write, empty where it did not say it all.
+    ``value_digest`` the digest of what the request said to write, empty where it did not say it all.  ``part`` says
+    which part of its request a step was that waits for a Fetch.
     """
 
     cluster: str
@@ -50,6 +54,18 @@ class Committed(NamedTuple):
     options: tuple[str, ...] = ()
     made: SeenVersion | None = None
     value_digest: bytes = b""
+    part: str = ""
+
+
+class CommitEnded(NamedTuple):
+    """A node's process ended inside a commit: each key, what the store had, and what the commit was to leave there.
+
+    What was there is 20-byte digests of stored values, None where there is none.
+    """
+
+    cluster: str
+    node: str
+    rows: tuple[tuple[str, bytes | None, bytes | None], ...]
 
 
 class OwnEntryMade(NamedTuple):
@@ -255,6 +271,16 @@ class CallAnswered(NamedTuple):
     answer: Response
 
 
+class RequestAnswered(NamedTuple):
+    """A node answered any request, or handed the answer to the standby that forwarded it."""
+
+    cluster: str
+    node: str
+    request: Request
+    answer: Response
+    correlation: Correlation
+
+
 Report = (
     Observed
     | Committed
@@ -279,7 +305,9 @@ Report = (
     | SecondaryServed
     | UpstreamHeard
     | CallAnswered
+    | RequestAnswered
+    | CommitEnded
 )
 
-JUDGED_ONLY = (SecondaryServed, UpstreamHeard, CallAnswered)
+JUDGED_ONLY = (SecondaryServed, UpstreamHeard, CallAnswered, RequestAnswered, CommitEnded)
 """What enters no book: standing rules judge it."""

@@ -27,11 +27,14 @@ class CommitInterruption(NamedTuple):
 
 
 class CommitInterruptedError(RuntimeError):
-    """The process of a node ended inside a commit; ``kept`` is what the store has of it."""
+    """The process of a node ended inside a commit; ``kept`` is what the store has of it.
 
-    def __init__(self, node: str, kept: Writes) -> None:
+    ``writes`` is all that it was to write, ``before`` what the store had under these keys.
+    """
+
+    def __init__(self, node: str, kept: Writes, writes: Writes, before: Writes) -> None:
         super().__init__(f"{node} ended inside a commit")
-        self.node, self.kept = node, kept
+        self.node, self.kept, self.writes, self.before = node, kept, writes, before
 
 
 class Interruptible(Protocol):
@@ -61,7 +64,9 @@ def apply_interrupted(
         return
     before, count = store.state(), interruption.keys_written(len(writes))
     store.apply(dict(list(writes.items())[:count]), term, leaves)
+    kept = writes
     if count < len(writes):
         store.put_back(before)
-        writes = {}
-    raise CommitInterruptedError(interruption.node, writes)
+        kept = {}
+    had = {key: before["items"].get(key) for key in writes}
+    raise CommitInterruptedError(interruption.node, kept, writes, had)

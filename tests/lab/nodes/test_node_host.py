@@ -104,9 +104,10 @@ def test_a_commit_is_reported_before_the_answer_is_sent(outside):
     node, token = leading(outside)
     request = Request("POST", "/v1/secret/data/app", {"X-Vault-Token": token}, {"data": {"a": 1}})
     node.receive("somebody", ApiRequest(ASKED, request))
-    report, sent = (what for kind, what in outside.done if kind in ("emit", "send"))
+    report, answered, sent = (what for kind, what in outside.done if kind in ("emit", "send"))
 
     assert isinstance(report, Committed)
+    assert answered == RequestAnswered("oslo", "oslo-1", request._replace(remote_address="somebody"), *answered[3:])
     assert (report.correlation, report.cluster) == (ASKED, "oslo")
     assert [entry_number for entry_number, _ in report.commits] == [0], "the journal is off"
     source, target, what, answer, size_bytes = sent
@@ -120,7 +121,7 @@ def test_a_read_reports_nothing(outside):
     node, token = leading(outside)
     node.receive("somebody", ApiRequest(ASKED, Request("GET", "/v1/sys/mounts", {"X-Vault-Token": token})))
 
-    assert outside.reports == []
+    assert [type(report) for report in outside.reports] == [RequestAnswered]
     assert [message.response.status for _, _, _, message, _ in outside.sent] == [200]
 
 
@@ -500,8 +501,9 @@ def test_what_is_committed_after_a_fetch_is_of_the_request_that_waited(outside, 
     monkeypatch.setattr(type(node.vault), "resume", lambda vault, waiting, answer: vault.handle(waiting.request))
     node.receive("elsewhere", ApiAnswer(Correlation("oslo-1", 8), Response(200, {})))
 
-    (report,) = outside.reports
+    report, _ = outside.reports
     assert (report.correlation, report.method, report.version, report.options) == (ASKED, "POST", 1, ("data",))
+    assert report.part == "ended"
     assert [(target, message.correlation) for _, target, _, message, _ in outside.sent] == [("somebody", ASKED)]
 
 

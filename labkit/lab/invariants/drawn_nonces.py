@@ -1,0 +1,52 @@
+"""Drawn nonces: no node draws again what was drawn before: neither it nor another has its stream at that count (R7).
+
+1. Whatever a node draws is a function of its stream's label and a counter.  So no two nodes have one stream, and the
+   counter of a stream never goes back.
+2. It is judged when a node starts, stops, or begins or ceases to serve, for then a stream begins, and at rest.
+3. Labs that were restored from one snapshot are one lab, and draw the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labkit.lab.invariants.rules import NO_NONCE_TWICE
+from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
+from labkit.lab.wire.reports import LeaderTaken, ReachChanged, ServiceChanged
+
+
+class DrawnNonces(StandingRule):
+    """Of each stream which node draws from it, and how far that was."""
+
+    __slots__ = ("_drawn",)
+
+    def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
+        super().__init__(scene, state)
+        self._drawn: dict[str, tuple[str, int]] = dict(state.get("drawn", ()))
+
+    @property
+    def judgements(self) -> Judgements:
+        """What begins a stream."""
+        return {ReachChanged: self._judge, ServiceChanged: self._judge, LeaderTaken: self._judge}
+
+    def state(self) -> dict[str, Any]:
+        """Return what it keeps as plain values."""
+        return {"occurred": self.occurred, "drawn": tuple(self._drawn.items())}
+
+    def check_at_rest(self) -> None:
+        """Note how far every node is."""
+        self._judge(None)
+
+    def _judge(self, report: object) -> None:
+        drawn = self._drawn
+        for name, node in self._scene.queries.parts.nodes.items():
+            stream, counter = node.entropy.stream, node.entropy.counter
+            before, count = drawn.get(stream, (name, 0))
+            if before != name:
+                self._scene.found(NO_NONCE_TWICE, f"{name} draws from the stream that {before} drew from")
+            elif counter < count:
+                self._scene.found(NO_NONCE_TWICE, f"{name} draws again from its stream: {counter} after {count}")
+            elif count:
+                self.occurred = True
+            drawn[stream] = (name, max(counter, count))
