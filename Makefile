@@ -95,8 +95,8 @@ benches: $(VENV)/dev
 	done
 
 prove: $(VENV)/core
-	@$(VENV)/bin/labkit prove replication --writes 2 --cuts 1 --restarts 1 --takeovers 1 --leads-on
-	@$(VENV)/bin/labkit prove replication --writes 3 --cuts 2 --restarts 1 --late
+	@$(VENV)/bin/labkit prove replication --writes 2 --cuts 1 --restarts 1 --takeovers 1
+	@$(VENV)/bin/labkit prove replication --writes 3 --cuts 2 --restarts 1 --late --no-leads-on
 	@$(VENV)/bin/labkit prove election --terms 4 --damages 2
 	@$(VENV)/bin/labkit prove client --nodes 2 --retries 2
 	@$(VENV)/bin/labkit prove operation-token --attempts 3 --mistakes 3

@@ -8,6 +8,7 @@ What must hold in every state:
 1. A term is taken by one node only, and each is higher than all before.
 2. Once a term is taken, no commit under an earlier one is accepted.
 3. No step raises, whatever is stored in place of the lease.
+4. A node takes no lease that another holds whose time is not over, and renews none but its own, under its own term.
 
 What must be possible in every state, without any further fault: a node holds the lease, leads, and may commit.
 """
@@ -17,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from labkit.lab.nodes.election import KEY, TAKEN, Lease, read_lease, resign, stand
+from labkit.lab.nodes.election import KEY, RENEWED, TAKEN, Lease, read_lease, resign
+from labkit.proof.planted_bugs import SOUND, PlantedBug
 from labkit.service.durations import SECOND_NS
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
@@ -72,8 +74,8 @@ class Happening(NamedTuple):
 class Election:
     """The model, within bounds."""
 
-    def __init__(self, bounds: ElectionBounds) -> None:
-        self.bounds = bounds
+    def __init__(self, bounds: ElectionBounds, bug: PlantedBug = SOUND) -> None:
+        self.bounds, self._stand = bounds, bug.stand
         self.nodes = NODES[: bounds.nodes]
         self._storage = MemoryStorage if bounds.fenced else UnfencedStorage
 
@@ -146,8 +148,11 @@ class Election:
             resign(store, event.node, belief, 0)
             left = _spent(cluster.left, 0)
             return _believing(self._read(cluster, store), place, 0)._replace(left=left)
-        result, lease = stand(store, event.node, belief, 0, event.kind == STANDS)
+        result, lease = self._stand(store, event.node, belief, 0, event.kind == STANDS)
         after = self._read(cluster, store)
+        why = _against_the_lease(cluster.lease, Happening(result, event.node), belief)
+        if why:
+            return after._replace(broken=why)
         if result == TAKEN:
             return _taken(after, lease, place)
         leads = (lease.holder, lease.term) == (event.node, belief)
@@ -183,6 +188,18 @@ class Election:
             return cluster._replace(newest=newest)
         found = None if lease is None else (lease.holder, lease.term, lease.until_ns // SECOND_NS)
         return cluster._replace(lease=found, newest=newest)
+
+
+def _against_the_lease(lease: tuple[str, int, int] | str | None, done: Happening, belief: int) -> str:
+    """Return what is wrong with taking or renewing the lease that is stored; empty where it may be done."""
+    if not isinstance(lease, tuple):
+        return ""
+    holder, term, seconds = lease
+    if done.kind == TAKEN and holder and seconds > 0 and (holder, term) != (done.node, belief):
+        return f"node {done.node} takes the lease that node {holder} holds for {seconds} s more"
+    if done.kind == RENEWED and (holder, term) != (done.node, belief):
+        return f"node {done.node} renews the lease that node {holder or 'nobody'} holds under term {term}"
+    return ""
 
 
 def _later(cluster: Candidates) -> Candidates:

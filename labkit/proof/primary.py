@@ -44,7 +44,7 @@ Answers = Mapping[str, Callable[[Journal, Mapping[str, Any]], dict[str, Any]]]
 class Primary(NamedTuple):
     """One state of the primary; ``history`` are the writes since the first contents, ``oldest`` the backlog's end.
 
-    ``known``: the secondary was connected at some time.
+    ``known``: the secondary was connected at some time.  ``broken`` says what the primary did that it must not.
     """
 
     history: tuple[Write, ...] = ()
@@ -54,6 +54,7 @@ class Primary(NamedTuple):
     known: bool = False
     connected: bool = False
     stream: SecondaryStream | None = None
+    broken: str = ""
 
     @property
     def active(self) -> str:
@@ -111,7 +112,8 @@ class PrimarySide:
             return primary, (parcel(ANSWER, node, question.aside, rpc, answer),)
         answer = self._answers[rpc](journal, message)
         if rpc == "guard_hash":
-            primary = primary._replace(known=True, connected=True, stream=None)
+            broken = _not_where_it_stood(journal, message, answer)
+            primary = primary._replace(known=True, connected=True, stream=None, broken=broken)
             answer |= {"cluster_addrs": list(NODES[: primary.nodes]), "term": primary.term}
         elif rpc == "stream_wals" and not answer.get("gone"):
             primary = primary._replace(stream=opened(answer))
@@ -148,6 +150,13 @@ class PrimarySide:
             primary = primary._replace(stream=stream)
             sent.append(parcel(PUSH, primary.active, False, "stream", message))
         return primary, tuple(sent)
+
+
+def _not_where_it_stood(journal: Journal, question: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
+    """Return what is wrong with the answer to a guard: it is not found, though an entry of the backlog has it."""
+    if answer["found"] or question["compare"] or journal.find(question["guard"]) is None:
+        return ""
+    return "the primary begins a comparison, though its backlog has the secondary's guard"
 
 
 def renamed_primary(primary: Primary, roles: Roles) -> Primary:

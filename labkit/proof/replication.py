@@ -7,15 +7,17 @@ What must hold in every state:
    position is what it would begin again from.
 3. While a promotion without force is accepted, the contents are those of some entry.
 4. No step raises.
+5. A guard that an entry of the backlog has is found: nothing is compared then.
+6. A connection on which no heartbeat was answered for too long is given up.
 
 What must be possible in every state, without any further fault (``search.stuck``): the stream is ready, and the
 contents are those of the newest entry.
 
 How many events a way has:
 
-5. A question reaches the primary at once, unless a fault catches it: what the primary did meanwhile, it can have done
+7. A question reaches the primary at once, unless a fault catches it: what the primary did meanwhile, it can have done
    before the question was sent, since it does not depend on the secondary.
-6. A heartbeat and its answer are one event, which waits until nothing is before the answer in its lane, unless a fault
+8. A heartbeat and its answer are one event, which waits until nothing is before the answer in its lane, unless a fault
    catches the answer: one that takes longer is one that was sent later, or whose answer is about another question and
    proves nothing.
 """
@@ -231,6 +233,8 @@ def broken_by(primary: Primary, secondary: Secondary) -> str:
     """Return which property the two sides break, in a sentence; an empty text when they break none."""
     if secondary.error:
         return f"a step of the secondary raised {secondary.error}"
+    if secondary.broken or primary.broken:
+        return secondary.broken or primary.broken
     state, contents, stored = secondary.state, secondary.contents, secondary.stored
     known = state.complete, state.position, state.term, sorted(state.addresses)
     if known != (stored.complete, stored.position, stored.term, sorted(stored.addresses)):

@@ -64,6 +64,10 @@ MARK, ASIDE = 0, 1
 """How many heartbeats are unanswered when the next one is a mark, and when it goes aside."""
 
 
+CONNECTED = ("connecting", "ready")
+DEAD_AND_KEPT = "no heartbeat was answered for too long, and the secondary does not give the connection up"
+
+
 class Stored(NamedTuple):
     """What a start reads: the applied position, the primary's addresses and its term."""
 
@@ -74,13 +78,17 @@ class Stored(NamedTuple):
 
 
 class Secondary(NamedTuple):
-    """One state of the secondary; ``backoff``: the timer of the next attempt runs.  ``error`` ends everything."""
+    """One state of the secondary; ``backoff``: the timer of the next attempt runs.  ``error`` ends everything.
+
+    ``broken`` says what it did that it must not.
+    """
 
     state: State
     contents: Contents
     stored: Stored
     backoff: bool = False
     error: str = ""
+    broken: str = ""
 
 
 class SecondaryStep(NamedTuple):
@@ -111,7 +119,10 @@ class SecondarySide:
 
     def give_up(self, secondary: Secondary) -> SecondaryStep:
         """Let the heartbeat timer fire when no heartbeat was answered for too long."""
-        return self.step(secondary, TimerFired("heartbeat", LIFE, TOO_LATE))
+        step = self.step(secondary, TimerFired("heartbeat", LIFE, TOO_LATE))
+        if step.secondary.state.connection_state in CONNECTED:
+            return step._replace(secondary=step.secondary._replace(broken=DEAD_AND_KEPT))
+        return step
 
     def try_again(self, secondary: Secondary) -> SecondaryStep:
         """Let the backoff timer fire."""

@@ -23,7 +23,7 @@ from labkit.proof.steps import (
 
 PLAIN = {
     BEGAN: "The secondary begins to connect.",
-    GAVE_UP: "No heartbeat was answered for too long: the secondary gives the connection up.",
+    GAVE_UP: "No heartbeat was answered for too long: the connection is over.",
     TRIED: "The backoff is over: the secondary connects again.",
     RESTARTED: "Another node of the secondary becomes active, and begins from what is stored.",
     TOOK_OVER: "Another node of the primary becomes active: its backlog is empty, and it has no stream.",

@@ -8,6 +8,7 @@ import pytest
 
 from labkit.lab.nodes import election as shipped
 from labkit.proof.election import Candidates, Election, ElectionBounds, Happening, described
+from labkit.proof.planted_bugs import SOUND
 from labkit.proof.search import search, stuck
 
 
@@ -44,23 +45,21 @@ def test_a_term_that_is_taken_twice_is_found(monkeypatch: pytest.MonkeyPatch) ->
     assert found.broken.endswith("takes term 1, and term 1 was taken before")
 
 
-def test_a_step_that_raises_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_raises_is_found() -> None:
     def fail(*_: Any) -> Any:
         raise ValueError("node/lease holds no lease")
 
-    monkeypatch.setattr("labkit.proof.election.stand", fail)
-    found, _ = search(Election(ElectionBounds(2, 2)))
+    found, _ = search(Election(ElectionBounds(2, 2), SOUND._replace(stand=fail)))
 
     assert found.broken == "a step raised ValueError: node/lease holds no lease"
     assert len(found.way) == 1
 
 
-def test_a_lease_that_is_never_taken_leads_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "labkit.proof.election.stand",
-        lambda store, node, term, now_ns, candidate: shipped.stand(store, node, term, now_ns, candidate=False),
+def test_a_lease_that_is_never_taken_leads_nowhere() -> None:
+    never = SOUND._replace(
+        stand=lambda store, node, term, now_ns, candidate: shipped.stand(store, node, term, now_ns, candidate=False)
     )
-    model = Election(ElectionBounds(2, 2))
+    model = Election(ElectionBounds(2, 2), never)
     _, reached = search(model)
 
     assert stuck(model, reached) is not None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from labkit.proof.bounds import Bounds
+from labkit.proof.election import Election, ElectionBounds
 from labkit.proof.parcels import LIFE, NOW, OLD
-from labkit.proof.planted_bugs import PLANTED_BUGS, SOUND
+from labkit.proof.planted_bugs import ELECTION, PLANTED_BUGS, SOUND
 from labkit.proof.primary import SHARED
 from labkit.proof.replication import Replication
 from labkit.proof.search import search
@@ -23,6 +24,13 @@ FOUND = {
     "deletions-forgotten": ("it streams at entry 0, and its contents are not those of that entry", 5),
     "stale-answer": ("it streams at entry 0, and its contents are not those of that entry", 11),
     "stale-stream": ("it streams at entry 3, and its contents are not those of that entry", 15),
+    "guards-never-compared": ("the primary begins a comparison, though its backlog has the secondary's guard", 6),
+    "dead-connection-unnoticed": (
+        "no heartbeat was answered for too long, and the secondary does not give the connection up",
+        2,
+    ),
+    "lease-taken-early": ("node two takes the lease that node one holds for 1 s more", 5),
+    "lease-renewed-for-another": ("node one renews the lease that node two holds under term 2", 6),
 }
 """{bug: (the property that it breaks, how many events it takes)}."""
 
@@ -32,7 +40,7 @@ SLOW = {"stale-stream"}
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in FOUND])
 def test_it_is_found_by_the_shortest_way(name: str) -> None:
     bug = PLANTED_BUGS[name]
-    found, _ = search(Replication(bug.bounds, bug))
+    found, _ = search(Election(ElectionBounds(), bug) if bug.machine == ELECTION else Replication(bug.bounds, bug))
 
     assert (found.broken, len(found.way)) == FOUND[name]
 
@@ -74,6 +82,10 @@ SEARCHED = {
     "stale-answer": (Bounds(1, 1, network="duplicating"), True),
     "stale-stream": (Bounds(3, 1, network="late"), True),
     "stale-push": (Bounds(1, 1, network="duplicating"), True),
+    "guards-never-compared": (Bounds(2, 1), False),
+    "dead-connection-unnoticed": (Bounds(2, 1), False),
+    "lease-taken-early": (Bounds(), False),
+    "lease-renewed-for-another": (Bounds(), False),
 }
 """{bug: (the bounds that suffice to find it, whether messages about what is over stay in the search)}."""
 

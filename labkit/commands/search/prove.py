@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +24,11 @@ MAX_BOUND = 9
 
 REPLICATION_SHOWN = """\
 in every state: while it streams, its contents are those of its entry; while they count as complete, or while
-a promotion is accepted, they are those of some entry; what is stored is what a start reads; no step raises"""
+a promotion is accepted, they are those of some entry; what is stored is what a start reads; a guard that the backlog
+has is found, a connection that is dead is given up; no step raises"""
 ELECTION_SHOWN = """\
 in every state: a term is taken once and is higher than those before, no commit under an earlier one is accepted,
-no step raises"""
+none takes a lease whose time is not over, or renews another's; no step raises"""
 CLIENT_SHOWN = """\
 in every state: an operation ends once, as refused only without effect, as answered only by an answer of its effect;
 it is attempted as often as its plan says; no step raises"""
@@ -55,8 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backlog", type=at_least_one, default=1, metavar="N", help="entries in the backlog; 1 unless given"
     )
     _add_networks(made)
-    made.add_argument("--planted", type=planted, metavar="BUG", help="search the code with a mistake in it, by name")
-    made.add_argument("--leads-on", action="store_true", help="check too that every state leads to a level stream")
+    _add_planted(made, "replication")
+    about = "check too that every state leads to a level stream; so unless --no-leads-on is given"
+    made.add_argument("--leads-on", action=argparse.BooleanOptionalAction, default=True, help=about)
     about = "write the way to a broken property as a scenario file, where the lab can play it"
     made.add_argument("--scenario", metavar="FILE", help=about)
     _add_limit(made)
@@ -81,6 +84,7 @@ def _add_election(machines: Machines) -> None:
     ):
         made.add_argument(f"--{name}", type=bound, default=1, metavar="N", help=f"{what}; 1 unless given")
     made.add_argument("--unfenced", action="store_true", help="a store that takes commits under any term")
+    _add_planted(made, "election")
     _add_limit(made)
     made.set_defaults(prove=election)
 
@@ -113,6 +117,11 @@ def _add_token(machines: Machines) -> None:
 
 def _add_nodes(parser: argparse.ArgumentParser, counts: range, default: int, about: str) -> None:
     parser.add_argument("--nodes", type=bound, default=default, choices=counts, metavar="N", help=about)
+
+
+def _add_planted(parser: argparse.ArgumentParser, machine: str) -> None:
+    about = "search the code with a mistake in it, by name"
+    parser.add_argument("--planted", type=partial(planted, machine), metavar="BUG", help=about)
 
 
 def _add_limit(parser: argparse.ArgumentParser) -> None:
@@ -178,10 +187,14 @@ def _written(name: str, proof: Proof, bounds: Bounds) -> int:
 def election(given: argparse.Namespace) -> int:
     """Search an election."""
     from labkit.proof.election import Election, ElectionBounds, described
+    from labkit.proof.planted_bugs import PLANTED_BUGS, SOUND
 
     counts = given.nodes, given.terms, given.resignations, given.restarts, given.damages
     bounds = ElectionBounds(*counts, fenced=not given.unfenced)
-    return _small(Election(bounds), described, (bounds, given.max_states), ELECTION_SHOWN)
+    bug = PLANTED_BUGS[given.planted] if given.planted else SOUND
+    if given.planted:
+        say(f"planted: {bug.about}")
+    return _small(Election(bounds, bug), described, (bounds, given.max_states), ELECTION_SHOWN)
 
 
 def client(given: argparse.Namespace) -> int:
@@ -257,10 +270,11 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
-def planted(text: str) -> str:
-    """Read the name of a planted bug; ArgumentTypeError lists them."""
+def planted(machine: str, text: str) -> str:
+    """Read the name of a bug that is planted in a machine; ArgumentTypeError lists them."""
     from labkit.proof.planted_bugs import PLANTED_BUGS
 
-    if text not in PLANTED_BUGS:
-        raise argparse.ArgumentTypeError(f"expected one of {', '.join(PLANTED_BUGS)}, got {text!r}")
+    known = [name for name, bug in PLANTED_BUGS.items() if bug.machine == machine]
+    if text not in known:
+        raise argparse.ArgumentTypeError(f"expected one of {', '.join(known)}, got {text!r}")
     return text

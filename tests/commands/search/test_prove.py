@@ -13,7 +13,7 @@ REPLICATION = ["prove", "replication"]
 
 
 def test_a_proof_is_printed_with_its_bounds_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*REPLICATION, "--writes", "1", "--cuts", "1", "--late", "--leads-on"]) == 0
+    assert main([*REPLICATION, "--writes", "1", "--cuts", "1", "--late"]) == 0
     output = capsys.readouterr().out
 
     assert "1 write, 1 cut, 0 restarts of the secondary, 0 takeovers at the primary" in output
