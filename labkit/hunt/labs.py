@@ -20,6 +20,7 @@ from labkit.scenario.value_types import write_duration, write_share
 LabData = dict[str, Any]
 CLIENTS_SITE = "lisbon"
 WORK_FROM, WORK_UNTIL = "4s", "55s"
+TOKEN_LIMITS: tuple[LabData, ...] = ({"ttl": "2s"}, {"ttl": "10s", "uses": 3}, {"ttl": "1h"})
 
 
 def drawn_lab(draws: Draws) -> LabData:
@@ -70,7 +71,7 @@ def _more_clients(draws: Draws, clusters: tuple[str, ...]) -> LabData:
         ]
         found["sharers"] = {**group, "count": 2, "share": True, "retries": draws.one_of((0, 4)), "work": work}
     if draws.chance(50):
-        limits = draws.one_of(({"ttl": "2s"}, {"ttl": "10s", "uses": 3}, {"ttl": "1h"}))
+        limits = draws.one_of(TOKEN_LIMITS)
         work = [
             {"do": "create-token", "every": draws.one_of(("2s", "6s")), **times, **limits},
             {"do": "use-token", "every": "500ms", **times},

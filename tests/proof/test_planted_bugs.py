@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labkit.proof.bounds import Bounds
@@ -40,7 +42,8 @@ SLOW = {"stale-stream"}
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in FOUND])
 def test_it_is_found_by_the_shortest_way(name: str) -> None:
     bug = PLANTED_BUGS[name]
-    found, _ = search(Election(ElectionBounds(), bug) if bug.machine == ELECTION else Replication(bug.bounds, bug))
+    model: Any = Election(ElectionBounds(), bug) if bug.machine == ELECTION else Replication(bug.bounds, bug)
+    found, _ = search(model)
 
     assert (found.broken, len(found.way)) == FOUND[name]
 

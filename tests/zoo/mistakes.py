@@ -1,101 +1,46 @@
-"""Mistakes: what is planted in the code to see what finds it; the planted bugs of ``prove`` are among them.
-
-1. A mistake replaces a function while a campaign runs; the code stays as it is.
-2. ``rule`` is the standing rule that has to break, ``seeds`` so many schedules of the runbook operator that one of them
-   breaks it.  A mistake with ``harmless`` is a control: what breaks in its campaign is an accusation of the rules.
-"""
+"""The zoo: every mistake that is planted, in one list, and the controls; ``prove`` shares its own with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
-
-from labkit.lab.invariants.rules import CATCHING_UP, VERSION_ORDER, WHOLE_COMMITS
-from labkit.lab.nodes import replication_link
+from labkit.lab.nodes import election, replication_link
 from labkit.proof.planted_bugs import PLANTED_BUGS
-from labkit.vault.engines.kv import store, versions
-from labkit.vault.replication.serving_secondaries import QUESTIONS
+from labkit.vault.replication.events import Announced, Event
+from labkit.vault.replication.state import State, Step
 from labkit.vault.replication.sync import on
-from labkit.vault.replication.tree.journal import Journal
+from labkit.vault.walk import clearances
+from tests.zoo.node_mistakes import OF_NODES, OF_PROVE
+from tests.zoo.planting import Mistake
+from tests.zoo.vault_mistakes import OF_THE_VAULT
 
 
-class Mistake(NamedTuple):
-    """One mistake: what it is, what is replaced (object, name, value), the rule that breaks, and in how many seeds."""
-
-    about: str
-    replaced: tuple[tuple[Any, str, Any], ...]
-    rule: str = ""
-    seeds: int = 0
-    harmless: str = ""
+def _announcement_ignored(state: State, event: Event) -> Step:
+    return (state, []) if isinstance(event, Announced) else on(state, event)
 
 
-@contextmanager
-def planted(mistake: Mistake) -> Iterator[None]:
-    """Make a mistake for a while."""
-    before = [(home, name, _get(home, name)) for home, name, _ in mistake.replaced]
-    _replace(mistake.replaced)
-    try:
-        yield
-    finally:
-        _replace(before)
+ZOO: dict[str, Mistake] = {**OF_PROVE, **OF_NODES, **OF_THE_VAULT}
+"""{name: the mistake}."""
 
-
-def _get(home: Any, name: str) -> Any:
-    return home[name] if isinstance(home, dict) else getattr(home, name)
-
-
-def _replace(rows: Sequence[tuple[Any, str, Any]]) -> None:
-    for home, name, value in rows:
-        if isinstance(home, dict):
-            home[name] = value
-        else:
-            setattr(home, name, value)
-
-
-def _gives_up(state: Any, event: Any) -> Any:
-    """A secondary that failed once sets no timer to try again."""
-    after, effects = on(state, event)
-    return after, [effect for effect in effects if not (type(effect).__name__ == "StartTimer" and after.failures)]
-
-
-def _drops_a_key(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """Every seventh entry lacks the last key of its changes."""
-
-    def applied(self: Journal, changes: Any, *rest: Any) -> Any:
-        changes = list(changes)
-        return apply(self, changes[:-1] if len(changes) > 1 and not self.last % 7 else changes, *rest)
-
-    return applied
-
-
-def _version_reused(key: Any, config: Any, now_ns: int) -> Any:
-    """The fifth version does not count."""
-    grown, version, pruned = versions.add_version(key, config, now_ns)
-    return (grown._replace(current=key.current), version, range(0)) if key.current == 4 else (grown, version, pruned)
-
-
-def _of_proof(name: str, rule: str = "", seeds: int = 0) -> Mistake:
-    bug = PLANTED_BUGS[name]
-    answers: Mapping[str, Any] = bug.answers
-    asked = [(QUESTIONS, kind, answer) for kind, answer in answers.items()]
-    return Mistake(bug.about, ((replication_link, "on", bug.on), *asked), rule, seeds, bug.harmless)
-
-
-FOUND_BY_EXPLORE = {
-    "gives-up": Mistake("a secondary does not try again", ((replication_link, "on", _gives_up),), CATCHING_UP, 4),
-    "drops-a-key": Mistake(
-        "an entry lacks a key", ((Journal, "apply", _drops_a_key(Journal.apply)),), WHOLE_COMMITS, 2
+CONTROLS: dict[str, Mistake] = {
+    "stale-push": Mistake(
+        PLANTED_BUGS["stale-push"].about,
+        ((replication_link, "on", PLANTED_BUGS["stale-push"].on),),
+        harmless=PLANTED_BUGS["stale-push"].harmless,
     ),
-    "version-reused": Mistake("a version comes twice", ((store, "add_version", _version_reused),), VERSION_ORDER, 6),
-    "gap-ignored": _of_proof("gap-ignored", WHOLE_COMMITS, 4),
-    "stream-from-newest": _of_proof("stream-from-newest", WHOLE_COMMITS, 4),
-    "deletions-forgotten": _of_proof("deletions-forgotten", WHOLE_COMMITS, 4),
-}
-"""{name: the mistake}: those that a campaign finds; ``prove`` finds all of its own."""
-
-CONTROLS = {
-    "stale-push": _of_proof("stale-push"),
+    "announcements-ignored": Mistake(
+        "a secondary does not act on announcements",
+        ((replication_link, "on", _announcement_ignored),),
+        harmless="a connection on which nothing is answered is given up anyway, only later",
+    ),
+    "long-lease": Mistake(
+        "a lease lasts for ten seconds",
+        ((election, "LEASE_NS", 10 * election.RENEW_NS),),
+        harmless="another node leads later; nobody writes who does not lead",
+    ),
+    "nothing-remembered": Mistake(
+        "no request is cleared by what an earlier one showed",
+        ((clearances, "give", lambda ctx: None),),
+        harmless="each is judged in full, which takes longer",
+    ),
     "clean": Mistake("none: the shipped code", (), harmless="nothing is planted"),
 }
 """What a campaign must not complain of."""

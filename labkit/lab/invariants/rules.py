@@ -149,7 +149,8 @@ RULES: tuple[RuleText, ...] = (
     RuleText(
         name=VERSION_ORDER,
         says="The versions of a secret that clients and operators are answered have one order, which is that of time: "
-        "what begins after an answer has no earlier version, a write a later one, and no version is given twice.",
+        "what begins after an answer has no earlier version, a write a later one, and no version is given twice; a "
+        "write under check-and-set has the version after the one that it names.",
         judged="at each answer that names a version, of each path and each history of a cluster",
         spared="operations without an answer; what is under way while a secret's metadata is deleted, and what was "
         "answered before; reading an old version; what a promotion lost begins another history",

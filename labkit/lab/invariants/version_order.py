@@ -5,7 +5,8 @@
 2. Deleting the metadata of a secret begins another life: versions are counted again, and what was under way then is not
    judged.  An operation without an answer says nothing, nor does a reading through a balancer: which cluster's history
    it showed is not known.
-3. Of each secret the newest answers with a higher version than all before are kept, so that each costs the same.
+3. A write under check-and-set makes the version after the one that it names.
+4. Of each secret the newest answers with a higher version than all before are kept, so that each costs the same.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any, NamedTuple
 from labkit.lab.invariants.rules import VERSION_ORDER
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
 from labkit.lab.wire.messages import Correlation
-from labkit.lab.wire.reports import ANSWERED, AskEnded, Committed, OperationEnded
+from labkit.lab.wire.reports import ANSWERED, AskEnded, Committed, OperationEnded, RequestAnswered
+from labkit.lab.wire.seen_versions import made_version
 from labkit.service.durations import SECOND_NS
 
 MAX_ANSWERS = 16
@@ -68,6 +70,7 @@ class VersionOrder(StandingRule):
             Committed: self.on_committed,
             OperationEnded: self.on_operation_ended,
             AskEnded: self.on_ask_ended,
+            RequestAnswered: self.on_answered,
         }
 
     def state(self) -> dict[str, Any]:
@@ -92,6 +95,20 @@ class VersionOrder(StandingRule):
         elif report.correlation is not None and queries.is_awaited(report.correlation):
             attempts = self._made.setdefault(report.correlation[:2], {})
             attempts[report.correlation.attempt] = AttemptVersion(secret, made.version)
+
+    def on_answered(self, report: RequestAnswered) -> None:
+        """Judge a write under check-and-set: the version that it makes is the next after the one that it names."""
+        body = report.request.body
+        if not body or "options" not in body or not report.answer.ok:
+            return
+        made, options = made_version(report.request, report.answer), body["options"]
+        cas = options.get("cas") if isinstance(options, dict) else None
+        if made is None or not made.version or type(cas) is not int:
+            return
+        self.occurred = True
+        if made.version != cas + 1:
+            what = f"a write of {report.correlation.asker} that is to follow version {cas} of {made.path}"
+            self._scene.found(VERSION_ORDER, f"{what} made version {made.version}")
 
     def on_operation_ended(self, report: OperationEnded) -> None:
         """Judge what a client was answered."""
