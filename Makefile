@@ -17,6 +17,7 @@
 #   make benches    every other measurement of tests/bench
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
+#                   50 labs saved and opened elsewhere, 100,000 lab files with anything changed in them;
 #                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
 #                   with late bytes, the worst bodies; 100,000 requests to clusters of which one has no memory; 20 forks
 #                   over each kind of thing that may be shared
@@ -104,6 +105,7 @@ prove: $(VENV)/core
 torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)
 	@$(VENV)/bin/python tests/torture/test_random_labs.py
+	@$(VENV)/bin/python tests/torture/test_lab_files.py
 	@$(VENV)/bin/python tests/lab/test_losses_recounted.py
 	@$(VENV)/bin/python tests/scenario/test_drawn_files.py
 	@$(VENV)/bin/python tests/torture/test_stolen_keys.py

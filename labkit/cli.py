@@ -15,6 +15,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
+from labkit.commands import open as opening
 from labkit.commands import serve, token
 from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, refuse, report_bug
 from labkit.missing_library import missing_library
@@ -76,7 +77,6 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action=_Version, help="show the version of labkit and of Python, and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
     seed = argparse.ArgumentParser(add_help=False)
     seed.add_argument("--seed", type=_seed, help="run with this seed instead of the file's")
     files = argparse.ArgumentParser(add_help=False)
@@ -101,6 +101,7 @@ def parser() -> argparse.ArgumentParser:
     add("lessons", "lessons", "list the lessons and say how to open them, or copy them", copy)
     made = add("coverage", "coverage", "show what each endpoint answers, and where that is known from")
     made.add_argument("words", nargs="*", metavar="WORD", help="only endpoints with these in them: post secret/data")
+    opening.add_arguments(add("open", "open_lab", opening.ABOUT))
     serve.add_arguments(add("serve", "serve", "serve a vault on an HTTP port, until Ctrl-C"))
     token.add_arguments(add("token", "token", "print a token of a machine of the cloud that labkit serve runs"))
     for search, about in SEARCHES.items():
@@ -114,6 +115,9 @@ def _add_run_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--only", metavar="COMBINATION", help=about_only)
     about_report = "write one run, moving, with its verdict and what led to it: a page (.html) or data (.json)"
     command.add_argument("--report", metavar="OUT", help=about_report)
+    about_saving = "save the lab at this instant of its time, such as 20s, to --save-to, and go on"
+    command.add_argument("--save-at", type=_instant, metavar="INSTANT", help=about_saving)
+    command.add_argument("--save-to", metavar="FILE", help="where --save-at saves it; saved.lab unless given")
     for names, about in RUN_SWITCHES.items():
         command.add_argument(*names.split(), action="store_true", help=about)
 
@@ -121,6 +125,15 @@ def _add_run_arguments(command: argparse.ArgumentParser) -> None:
 def _add_help_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")
     command.add_argument("entry", nargs="?", metavar="ENTRY", help="one entry of it: help rules R4, help verbs crash")
+
+
+def _instant(text: str) -> int:
+    from labkit.service.arguments import duration_ns
+
+    try:
+        return duration_ns("instant", text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _seed(text: str) -> int:

@@ -193,3 +193,9 @@ def test_another_missing_module_is_not_explained() -> None:
     found = missing_library("Lab", ModuleNotFoundError("no", name="simpy.core"))
     assert found is not None
     assert found.name == "simpy"
+
+
+def test_what_an_extra_brings_is_named_with_it() -> None:
+    found = missing_library("a lab file", ModuleNotFoundError("no", name="cbor2"))
+
+    assert str(found) == "a lab file needs cbor2, which is not installed: pip install '.[save]'"

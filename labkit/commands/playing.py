@@ -6,19 +6,20 @@ command at once.
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from labkit.commands.exit_codes import AS_EXPECTED, STOPPED, report_bug, worst
+from labkit.commands.exit_codes import AS_EXPECTED, STOPPED, refuse, report_bug, worst
 from labkit.commands.run_report import write_report
 from labkit.commands.scenario_files import with_names
 from labkit.commands.terminal import columns, prose_columns, say
 from labkit.commands.why import causes
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, format_duration
 
 if TYPE_CHECKING:
     from labkit.front.lab import Lab
@@ -27,6 +28,30 @@ if TYPE_CHECKING:
     from labkit.scenario.verdict import Verdict
 
 MAX_BAR_NS = 3_000 * SECOND_NS
+SAVED_TO = "saved.lab"
+
+
+class SavePoint:
+    """Where and when a lab is saved; without an instant it never is.  ``code`` is not 0 where it could not be."""
+
+    def __init__(self, at_ns: int | None, target: str | None) -> None:
+        self._at_ns, self._target = at_ns, target or SAVED_TO
+        self.code = AS_EXPECTED
+
+    def look(self, lab: Lab) -> None:
+        """Save the lab once nothing more falls due up to the instant, or its scenario has ended before."""
+        if self._at_ns is None:
+            return
+        next_ns = lab.parts.clock.next_ns
+        if next_ns is not None and next_ns <= self._at_ns and not (lab.scenario is not None and lab.scenario.ended):
+            return
+        self._at_ns = None
+        try:
+            lab.save(self._target)
+        except (OSError, ValueError, ModuleNotFoundError) as error:
+            self.code = refuse(f"--save-at: {self._target} cannot be written: {error}")
+        else:
+            print(f"saved at {format_duration(lab.now)} of lab time to {self._target}, which holds keys and tokens")
 
 
 class Interruption:
@@ -35,19 +60,18 @@ class Interruption:
     pressed = False
 
 
-def play_one(
-    path: str, scenario: Scenario, seed: int, *, quiet: bool, why: bool = False, report: str | None = None
-) -> int:
+def play_one(path: str, scenario: Scenario, seed: int, given: argparse.Namespace) -> int:
     """Run a scenario with one seed and print what became of it; return its exit code, or that of its report."""
     from textwrap import fill
 
     from labkit.front.lab import lab_of
 
+    quiet, saving = given.quiet, SavePoint(given.save_at, given.save_to)
     try:
         lab = lab_of(scenario, seed)
         if not quiet:
             introduce(scenario)
-        stopped = run_lab(lab, quiet=quiet)
+        stopped = run_lab(lab, quiet=quiet, look=saving.look)
         verdict = judged(lab, alone=[*scenario.all_seeds] == [seed])
     except Exception as error:
         if os.environ.get("LABKIT_TRACEBACK"):
@@ -62,10 +86,10 @@ def play_one(
         show(with_names(f"{path}: {verdict.summary}", path))
     else:
         show(with_names(f"{path}: {verdict.report(scenario, lab.trace)}", path))
-    if why:
+    if given.why:
         show(*[f"\n{paragraph}" for paragraph in causes(lab, verdict)])
-    code = STOPPED if stopped else verdict.exit_code
-    return code if report is None else worst([code, write_report(report, lab, verdict)])
+    code = worst([STOPPED if stopped else verdict.exit_code, saving.code])
+    return code if given.report is None else worst([code, write_report(given.report, lab, verdict)])
 
 
 def show(*texts: object) -> None:
@@ -92,15 +116,18 @@ def scenario_of(lab: Lab) -> Run:
     return lab.scenario
 
 
-def run_lab(lab: Lab, *, quiet: bool) -> bool:
-    """Run a lab to the end of its scenario, or up to Ctrl-C; return whether that stopped it."""
+def run_lab(lab: Lab, *, quiet: bool, look: Callable[[Lab], None] = lambda _: None) -> bool:
+    """Run a lab to the end of its scenario, or up to Ctrl-C; return whether that stopped it.
+
+    ``look`` is called between any two events.
+    """
     from time import perf_counter
 
     from labkit.scenario.value_types import write_duration
 
     began = perf_counter()
     with interruptible() as interruption:
-        run_to_the_end(lab, interruption, None if quiet else _bar(scenario_of(lab).scenario.end_ns))
+        run_to_the_end(lab, interruption, None if quiet else _bar(scenario_of(lab).scenario.end_ns), look)
     if interruption.pressed:
         where = f"stopped at {write_duration(lab.now)} of lab time, {scenario_of(lab).progress}"
         print(f"{where}; what follows was measured up to there", file=sys.stderr)
@@ -111,12 +138,15 @@ def run_lab(lab: Lab, *, quiet: bool) -> bool:
     return interruption.pressed
 
 
-def run_to_the_end(lab: Lab, interruption: Interruption, bar: Any) -> None:
+def run_to_the_end(
+    lab: Lab, interruption: Interruption, bar: Any, look: Callable[[Lab], None] = lambda _: None
+) -> None:
     """Run a lab until its scenario ends or Ctrl-C is pressed; a bar grows with lab time."""
     run, shown_ns = scenario_of(lab), lab.now
 
     def over(lab: Lab) -> bool:
         nonlocal shown_ns
+        look(lab)
         if bar is not None and lab.now - shown_ns >= SECOND_NS:
             bar.update((lab.now - shown_ns) / SECOND_NS)
             shown_ns = lab.now

@@ -23,6 +23,8 @@ def run(given: argparse.Namespace) -> int:
             judge_target(given.report, len(files.paths))
         except CannotReport as error:
             return refuse(str(error))
+    if given.save_at is not None and len(files.paths) > 1:
+        return refuse(f"--save-at: expected one file to run, got {len(files.paths)}; each would write to one place")
     played: list[int] = []
     for number, path in enumerate(files.paths):
         if number and not given.quiet:
@@ -59,7 +61,9 @@ def play(path: str, given: argparse.Namespace) -> int:
         if os.environ.get("LABKIT_TRACEBACK"):
             raise
         return report_bug(error, with_names(path, path))
+    if len(runs) > 1 and given.save_at is not None:
+        return refuse(f"--save-at: expected one run, got {len(runs)} of {path}; choose one with --only and --seed")
     if len(runs) > 1:
         return play_many(path, runs, quiet=given.quiet, why=given.why, report=given.report)
     ((scenario, seed),) = runs
-    return play_one(path, scenario, seed, quiet=given.quiet, why=given.why, report=given.report)
+    return play_one(path, scenario, seed, given)

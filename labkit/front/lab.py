@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
+from warnings import warn
 
 from labkit import real
 from labkit.front.lab_cluster import LabCluster
@@ -11,10 +12,12 @@ from labkit.lab.bench import Bench
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
 from labkit.lab.parts import Parts
+from labkit.missing_library import missing_library
 from labkit.service.arguments import wrong
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     from labkit.doors.served_lab import ServedLab
     from labkit.doors.server_thread import DoorSettings
@@ -66,6 +69,27 @@ class Lab(Bench, but="dashboard serve"):
         from labkit.scenario.loading import load
 
         return cls._of(load(path), seed)
+
+    def save(self, path: str | Path) -> None:
+        """Write the lab as it is now to a file, which ``Lab.open`` opens on any machine; it needs ``cbor2``.
+
+        The file holds keys, tokens and secrets of the lab.  Rules that are functions (``watch``) are left out, and
+        checkpoints; the file names those rules.
+        """
+        _disk().write_file(path, self.snapshot(), tuple(self._watched))
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Build the lab of a file that ``save`` wrote; it goes on from that instant as the saved one would have.
+
+        ``LabFileError``, a ValueError, says why a file is not opened.  A warning names the rules that were left out.
+        """
+        lab: Self
+        lab, found = _disk().open_file(path, cls.restore)
+        if found.left_out:
+            names = ", ".join(map(repr, found.left_out))
+            warn(f"{path}: rules that are functions are not in it: {names}; add them with lab.watch", stacklevel=2)
+        return lab
 
     @classmethod
     def _of(cls, scenario: Scenario, seed: int | None) -> Self:
@@ -154,3 +178,12 @@ class Lab(Bench, but="dashboard serve"):
 def lab_of(scenario: Scenario, seed: int | None = None) -> Lab:
     """Build the lab of a scenario that was read, such as each of ``labkit.scenario.loading.load_all``."""
     return Lab._of(scenario, seed)
+
+
+def _disk() -> ModuleType:
+    """Return what writes and reads lab files; ModuleNotFoundError says what brings the library that it needs."""
+    try:
+        from labkit.front.lab_file import disk
+    except ModuleNotFoundError as error:
+        raise missing_library("a lab file", error) or error from None
+    return disk

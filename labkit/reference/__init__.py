@@ -31,6 +31,7 @@ TOPICS = {
     "situations": "what a run can come to: names for the key covers of scenario files; `situations takeover`",
     "invariants": "what always has to hold in a lab, when that is judged, what breaks it; `invariants 'one primary'`",
     "regions": "measured latencies between regions of a public cloud, for links, with their sources",
+    "files": "a lab as a file that goes on elsewhere: saving, opening, what is refused, the format",
     "serve": "a vault, its cloud or the clusters of a lab behind real ports; the control interface; every option",
     "testing": "how to test a client of the API with labkit, in a repository of your own",
     "differences": "where labkit is unlike real servers; `differences transit`, or any word that is looked for",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ PROMISED = """
     work_through seed clusters clients blueprint invariants scenario faults queries parts why compare diff at watch
     serve crash_site restart_site skew correct flap steady impersonate expose crash_in_commit duplicate
     stray_write cloud cloud_outage cloud_recover cloud_slow cloud_restore roll_keys
-    measures keep_checkpoints play
+    measures keep_checkpoints play save open
 """
 
 
@@ -139,3 +140,39 @@ def test_a_file_s_seed_is_its_own_unless_another_is_given(scenario_file, vary):
     path = scenario_file(vary())
 
     assert [Lab.load(path, seed=seed).seed for seed in (None, 0, 3)] == [7, 0, 3]
+
+
+def test_a_saved_lab_goes_on_where_it_was_saved(calm_snapshot, tmp_path):
+    lab = Lab.restore(calm_snapshot)
+    lab.watch("level", {"lag": {"at most": 200}})
+    lab.partition("paris", "tokyo")
+    lab.run("100ms")
+    lab.save(tmp_path / "x.lab")
+    opened = Lab.open(str(tmp_path / "x.lab"))
+
+    assert opened.now == lab.now
+    for one in (lab, opened):
+        one["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+        one.heal()
+        one.run("5s")
+    assert opened.trace.digest() == lab.trace.digest()
+    assert opened["tokyo"].root_token == lab["tokyo"].root_token
+
+
+def test_rules_that_are_functions_are_named_when_a_file_is_opened(calm, tmp_path):
+    calm.watch("mine", lambda lab: True)
+    calm.save(tmp_path / "x.lab")
+
+    with pytest.warns(UserWarning, match=r"x\.lab: rules that are functions are not in it: 'mine'; add them with"):
+        Lab.open(tmp_path / "x.lab")
+
+
+def test_without_its_library_a_lab_file_says_what_brings_it(calm, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "labkit.front.lab_file.disk", None)
+    monkeypatch.delattr("labkit.front.lab_file.disk", raising=False)
+    monkeypatch.setitem(sys.modules, "cbor2", None)
+    for name in [name for name in sys.modules if name.startswith("labkit.front.lab_file.")]:
+        monkeypatch.delitem(sys.modules, name)
+    for call in (calm.save, Lab.open):
+        with pytest.raises(ModuleNotFoundError, match=r"a lab file needs cbor2.*pip install '\.\[save\]'"):
+            call(tmp_path / "x.lab")

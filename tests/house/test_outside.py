@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.views.merkle_explorer": frozenset({"anywidget", "traitlets"}),
     "labkit.views.charts.measure": frozenset({"pandas"}),
     "labkit.reference": frozenset({"pydantic"}),
+    "labkit.front.lab_file.encoding": frozenset({"cbor2"}),
     "labkit.front.pytest_plugin": frozenset({"pytest"}),
     "labkit.doors.requests": frozenset({"requests", "urllib3"}),
     "labkit.doors.httpx": frozenset({"httpx"}),

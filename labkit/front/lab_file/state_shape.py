@@ -1,0 +1,58 @@
+"""State shape: what a lab's state has at its top, judged before a lab is built of it.
+
+What stands deeper is for the part of the lab that takes it; a part that cannot makes no lab.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from labkit.front.lab_file.errors import LabFileError
+from labkit.front.lab_file.field_kinds import kinds_of
+from labkit.sim.network import NetworkState
+from labkit.trace import EVENTS
+
+
+class StateShape(NamedTuple):
+    """The parts that each saved state has, and of which kind they are."""
+
+    branch_label: str
+    luck: tuple[Any, ...]
+    branches: int
+    trace: tuple[bool, tuple[tuple[tuple[Any, ...], ...], ...]]
+    clock: tuple[int, tuple[tuple[int, tuple[str, str, Any]], ...]]
+    random_streams: tuple[tuple[str, int], ...]
+    drawn_once: dict[str, tuple[int, ...]]
+    network: NetworkState
+    stores: dict[str, dict[str, Any]]
+    files: dict[str, dict[str, Any]]
+    blocked_files: dict[str, dict[str, Any]]
+    nodes: dict[str, dict[str, Any]]
+    processes: dict[str, Any]
+    passages: dict[str, Any]
+    clients: dict[str, dict[str, Any]]
+    balancers: dict[str, Any]
+    clouds: dict[str, dict[str, Any]]
+    impostors: dict[str, Any]
+    hosts: tuple[str, ...]
+    console: dict[str, Any]
+    ledger: dict[str, Any]
+    flapping: tuple[tuple[Any, ...], ...]
+    bookkeeping: dict[str, Any]
+    invariants: dict[str, Any]
+    conditions: tuple[Any, ...]
+    scenario: dict[str, Any] | None
+
+
+def judge_state(state: dict[str, Any]) -> None:
+    """Return if a state has its parts, each of its kind, and no other; LabFileError names the first that is wrong."""
+    strange = [name for name in state if name not in StateShape._fields]
+    if strange:
+        raise LabFileError(f"the lab's state: expected no {strange[0]!r:.40}")
+    for name, kind in kinds_of(StateShape):
+        if name not in state or not kind(state[name]):
+            raise LabFileError(f"the lab's state: {name} is missing or of another kind")
+    for chunk in state["trace"][1]:
+        for event in chunk:
+            if type(event[0] if event else None) is not str or len(EVENTS.get(event[0], ())) != len(event) - 1:
+                raise LabFileError("the lab's trace: expected an event of a known kind, with the fields of that kind")

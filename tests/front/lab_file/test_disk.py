@@ -1,0 +1,101 @@
+"""Disk: files are written whole, and opened as the lab that was saved or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.front.lab_file import disk, lab_file
+from labkit.front.lab_file.disk import open_file, read_file, write_file
+from labkit.front.lab_file.errors import LabFileError
+from labkit.front.lab_file.lab_file import LabFile, packed
+from labkit.lab.snapshot import Snapshot
+
+
+def test_what_is_written_is_read(small_snapshot: Snapshot, path: Path):
+    write_file(path, small_snapshot, ("mine",))
+
+    found = read_file(str(path))
+    assert (found.snapshot, found.left_out) == (small_snapshot, ("mine",))
+    assert found.written_by.startswith("labkit ")
+
+
+def test_only_its_owner_may_read_a_file(small_snapshot: Snapshot, path: Path):
+    write_file(path, small_snapshot, ())
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_cannot_be_put_in_its_place_leaves_nothing(small_snapshot: Snapshot, path: Path, monkeypatch):
+    path.write_bytes(b"before")
+
+    def fail(*_: Any) -> None:
+        raise OSError("no")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no"):
+        write_file(path, small_snapshot, ())
+    assert path.read_bytes() == b"before"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_file_is_named_with_what_is_wrong_with_it(path: Path, monkeypatch):
+    path.write_bytes(b"none")
+    with pytest.raises(LabFileError, match=r"x\.lab: expected a saved lab"):
+        read_file(path)
+    monkeypatch.setattr(disk, "MAX_FILE_BYTES", 3)
+    with pytest.raises(LabFileError, match="at most 3 bytes"):
+        read_file(path)
+
+
+@pytest.mark.parametrize("wrong", [None, 7, b"x", "", [], "a\0b"])
+def test_a_path_is_text_or_a_path(wrong: Any, small_snapshot: Snapshot):
+    with pytest.raises(ValueError, match="path: expected the path of a file"):
+        read_file(wrong)
+    with pytest.raises(ValueError, match="path: expected the path of a file"):
+        write_file(wrong, small_snapshot, ())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hosts": ("strange",)},
+        {"stores": {}},
+        {"clock": (1, ())},
+        {"clock": (0, ((5, ("deliver", "nowhere", None)),))},
+        {"nodes": {}},
+        {"ledger": {"strange": 1}},
+        {"scenario": {}},
+    ],
+)
+def test_a_state_of_another_shape_is_refused(changes: dict[str, Any], small_snapshot: Snapshot, path: Path):
+    write_file(path, replace(small_snapshot, state={**small_snapshot.state, **changes}), ())
+
+    with pytest.raises(LabFileError, match=r"no lab can be built|is another than it holds"):
+        open_file(path, Lab.restore)
+
+
+@pytest.mark.parametrize("field", ["at_ns", "seed"])
+def test_a_number_that_does_not_fit_is_refused(field: str, small_snapshot: Snapshot, path: Path):
+    changes: dict[str, Any] = {field: -1}
+    write_file(path, replace(small_snapshot, **changes), ())
+
+    with pytest.raises(LabFileError, match=r"no lab can be built|is another than it holds"):
+        open_file(path, Lab.restore)
+
+
+def test_a_file_of_the_first_format_still_opens():
+    """It was written when that format was new; the lab in it goes on as it did then."""
+    lab, found = open_file(Path(__file__).parent / "format-1.lab", Lab.restore)
+
+    assert found.written_by == "labkit 0.9.0"
+    lab.run("10s")
+    assert lab.trace.digest()[:16] == "23d8cb88bce9d9a7"
+    assert packed(LabFile(snapshot=lab.snapshot()))
+    assert lab_file.FORMAT == 1

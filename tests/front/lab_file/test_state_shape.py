@@ -1,0 +1,36 @@
+"""State shape: the parts of a state, each there and of its kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labkit.front.lab_file.errors import LabFileError
+from labkit.front.lab_file.state_shape import StateShape, judge_state
+from labkit.lab.snapshot import Snapshot
+
+
+def test_a_state_has_the_parts_of_the_shape(small_snapshot: Snapshot):
+    judge_state(small_snapshot.state)
+    assert set(small_snapshot.state) == set(StateShape._fields)
+
+
+@pytest.mark.parametrize("name", StateShape._fields)
+def test_each_part_is_there_and_of_its_kind(name: str, small_snapshot: Snapshot):
+    without = {key: value for key, value in small_snapshot.state.items() if key != name}
+    for state in (without, {**without, name: b"x"}):
+        with pytest.raises(LabFileError, match=f"state: {name} is missing or of another kind"):
+            judge_state(state)
+
+
+def test_another_part_is_named(small_snapshot: Snapshot):
+    with pytest.raises(LabFileError, match="expected no 'strange'"):
+        judge_state({**small_snapshot.state, "strange": 1})
+
+
+@pytest.mark.parametrize("event", [(), ("strange", 1), ("note", 1), ("note", 1, "a", 2), (["note"], 1, "a")])
+def test_an_event_has_the_fields_of_its_kind(event: tuple[Any, ...], small_snapshot: Snapshot):
+    judge_state({**small_snapshot.state, "trace": (True, ((("note", 1, "a"),),))})
+    with pytest.raises(LabFileError, match="trace: expected an event"):
+        judge_state({**small_snapshot.state, "trace": (True, ((event,),))})
