@@ -71,7 +71,7 @@ def test_what_was_written_is_judged_to_its_end():
 
 def test_a_record_with_a_field_of_another_kind_is_not_written():
     with pytest.raises(LabFileError, match="Correlation that cannot be saved: its number"):
-        write(Correlation._make(("a", "one")))
+        write(Correlation._make(("a", "one", 0)))
 
 
 @pytest.mark.parametrize(
