@@ -134,11 +134,12 @@ class Lab(Bench, but="dashboard serve"):
 
         It is slowed down for messages of interest: ``only`` is ``replication`` or ``clients``; by default those that a
         fault, a promotion or a lost write touches.  ``save("run.html")`` writes it to a file that needs nothing else.
+        Which pages of the clusters' trees differ is shown from the instant on at which ``keep_pictures`` was called.
         """
         from labkit.views.player import player
 
         title = self.scenario.title if self.scenario is not None else "A run of a lab"
-        return player.of_lab(self.queries, self.invariants, title, only)
+        return player.of_lab(self.queries, self.invariants, title, only, self.pictures)
 
     def serve(
         self, port: int = 0, *, speed: float = 0, control: bool = False, settings: DoorSettings | None = None

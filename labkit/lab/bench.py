@@ -26,6 +26,7 @@ from labkit.lab.faults import LabFaults
 from labkit.lab.hosts.client_host import ClientHost
 from labkit.lab.invariants import STANDING, Invariants
 from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab, judge_scenario
+from labkit.lab.measures.tree_record import TreeRecord
 from labkit.lab.operations.operator_console import Finished
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import Blueprint, pair, triangle
@@ -82,6 +83,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         books.connect(self.invariants, self.queries, self._on_runbook_ended)
         self._faults = LabFaults(self.parts, self.queries, books.take)
         self._passage = TimePassage(self.parts, self.invariants)
+        self.pictures = self._recorded(kept["pictures"]) if "pictures" in kept else None
         self._watched: dict[str, Callable[[Any], Any]] = {}
         watched = kept.get("conditions", ())
         self._conditions = WatchedConditions(self._make_condition, self.queries, self.invariants, watched)
@@ -246,6 +248,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             "invariants": self.invariants.state(),
             "conditions": self._conditions.state(),
             "scenario": self.scenario.state() if self.scenario is not None else None,
+            **({} if self.pictures is None else {"pictures": self.pictures.state()}),
         }
         return Snapshot(blueprint=self.blueprint, seed=self.seed, at_ns=self.now, state=state)
 
@@ -295,6 +298,22 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         if kept is not None:
             lab._passage.keep_checkpoints(lab._checkpoint, kept.every_ns, kept.limit, kept.kept)
         return lab
+
+    def keep_pictures(self) -> None:
+        """Record from now on what becomes of the clusters' trees, so that ``play`` shows which pages differ when.
+
+        The trace stays as it is without.  A snapshot or a branch keeps what was recorded, and goes on.
+        """
+        self._refuse_in_check()
+        if self.pictures is None:
+            with self.parts.turns:
+                self.pictures = self._recorded()
+                self.pictures.begin(self._bookkeeping.modes)
+
+    def _recorded(self, state: dict[str, Any] | None = None) -> TreeRecord:
+        record = TreeRecord(self.queries, state)
+        self.invariants.follow(record)
+        return record
 
     def seal(self, cluster: str) -> str:
         """Seal the active node of a cluster."""
@@ -346,6 +365,8 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             lab.scenario = self.scenario.begun_again(lab.parts, lab._faults, lab.invariants)
         for name, (condition, _) in self._conditions.state():
             lab._conditions.watch(name, (condition, None))
+        if self.pictures is not None:
+            lab.keep_pictures()
         return lab
 
     def _dispatch(self, item: Item) -> None:

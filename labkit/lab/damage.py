@@ -9,7 +9,7 @@ from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
 from labkit.vault.context import own_work
 from labkit.vault.mounts import all_mounts
-from labkit.vault.replication.tree.merkle import leaf_digest
+from labkit.vault.replication.tree.merkle import FAN_OUT, bucket, classify, leaf_digest
 from labkit.vault.storage.barrier import BarrierError
 
 ANY_TERM = 1 << 62  # damage asks for no leadership
@@ -17,10 +17,14 @@ POLICIES = "policy/"
 
 
 class Damage(NamedTuple):
-    """What was altered: where, and of a stored value the digests of what was there before and of what is now."""
+    """What was altered: where, and of a stored value the digests of what was there before and of what is now.
+
+    ``place`` is its tree, page and subpage, -1 where one does not apply.
+    """
 
     where: dict[str, Any]
-    digests: tuple[bytes, bytes] | None = None
+    digests: tuple[bytes, bytes] | None
+    place: tuple[int, int, int]
 
 
 def damage(parts: Parts, queries: Queries, node: NodeHost, layer: str, key: str | None) -> Damage:
@@ -32,8 +36,9 @@ def damage(parts: Parts, queries: Queries, node: NodeHost, layer: str, key: str 
         return _alter_stored(parts, queries, node, key)
     if not node.journal.on:
         raise ValueError(f"{node.cluster} keeps no Merkle index: replication is disabled there")
-    struck = node.journal.corrupt(layer, key, node.core.leadership.term)._asdict()
-    return Damage({name: number for name, number in struck.items() if name != "layer" and number >= 0})
+    struck = node.journal.corrupt(layer, key, node.core.leadership.term)
+    where = {name: number for name, number in struck._asdict().items() if name != "layer" and number >= 0}
+    return Damage(where, None, struck[1:])
 
 
 def _alter_stored(parts: Parts, queries: Queries, node: NodeHost, key: str | None) -> Damage:
@@ -47,7 +52,8 @@ def _alter_stored(parts: Parts, queries: Queries, node: NodeHost, key: str | Non
         node.journal.flush(node.core.leadership.term)
     altered = stored[:-1] + bytes([stored[-1] ^ 1])
     store.apply({chosen: altered}, ANY_TERM)
-    return Damage({"key": chosen}, (leaf_digest(chosen, stored), leaf_digest(chosen, altered)))
+    place = (classify(chosen) or -1, *divmod(bucket(chosen), FAN_OUT))
+    return Damage({"key": chosen}, (leaf_digest(chosen, stored), leaf_digest(chosen, altered)), place)
 
 
 def _last_secret(queries: Queries, node: NodeHost) -> str:

@@ -306,13 +306,13 @@ class LabFaults(SiteFaults):
         if key is not None and not isinstance(key, str):
             raise wrong("key", "a storage key, or None", key)
         node = self._active_node(cluster, "whose index could be altered")
-        where, digests = self._through(node, lambda: damage(self._parts, self.queries, node, layer, key))
+        where, digests, place = self._through(node, lambda: damage(self._parts, self.queries, node, layer, key))
         node.core.observe("corrupted", layer=layer, **where)
         rebuild = node.journal.rebuild
         altered = where.get("key", "")
         missed = rebuild is not None and rebuild.misses(altered)
         self.meters.change()
-        self._emit(Corrupted(self._parts.now, cluster, layer, missed, altered, digests))
+        self._emit(Corrupted(self._parts.now, cluster, layer, missed, altered, digests, place))
 
     def stray_write(self, cluster: str) -> None:
         """Let a cluster's active node store something that nobody asked for, as a faulty service would.

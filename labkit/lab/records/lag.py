@@ -164,6 +164,12 @@ class Progress:
         """Return whom a cluster followed at an instant; empty for none."""
         return self._follow(secondary, at_ns)[1]
 
+    def applied_entry(self, secondary: str) -> int | None:
+        """Return the newest entry of its upstream that a cluster has applied; None before the first."""
+        _, _, first = self._follow(secondary, MAX_NUMBER)
+        applied = self._applied.get(secondary)
+        return applied.numbers[-1] if applied is not None and len(applied) > first else None
+
     def lag(self, primary: str, secondary: str, at_ns: int) -> Lag:
         """Return how far a cluster was behind another at an instant."""
         _, upstream, first = self._follow(secondary, at_ns)

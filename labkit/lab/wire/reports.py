@@ -229,7 +229,7 @@ class Corrupted(NamedTuple):
     """A cluster's index or store was damaged on purpose, in this layer; ``missed``: by the reindex under way.
 
     ``altered`` is the storage key whose value was changed, empty for a node of the index; ``digests`` are those of
-    what was stored there before and of what is now.
+    what was stored there before and of what is now.  ``place`` is tree, page and subpage, -1 where one does not apply.
     """
 
     at_ns: int
@@ -238,6 +238,7 @@ class Corrupted(NamedTuple):
     missed: bool = False
     altered: str = ""
     digests: tuple[bytes, bytes] | None = None
+    place: tuple[int, int, int] = (-1, -1, -1)
 
 
 class IndexReplaced(NamedTuple):

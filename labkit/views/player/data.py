@@ -11,6 +11,8 @@ from typing import Any
 
 from labkit.lab.causes.explanation import Explanation
 from labkit.lab.measures.state_spans import Span
+from labkit.lab.measures.trees_over_time import TreesOverTime
+from labkit.vault.replication.tree.merkle import FAN_OUT
 from labkit.views.player.recording import Recording
 from labkit.views.player.stage import Stage
 from labkit.views.state_words import in_words
@@ -53,6 +55,7 @@ def data_of(recording: Recording, stage: Stage) -> dict[str, Any]:
         "operations": _operations(recording),
         "before": [recording.before[name] for name in OUTCOMES],
         "pace": _pace(recording),
+        "trees": None if recording.trees is None else _trees(recording.trees),
         "stage": _stage(stage),
     }
 
@@ -161,6 +164,30 @@ def _pace(recording: Recording) -> list[Any]:
         found.append([to - last, round(stretch.shown_ms, 1), stretch.kind])
         last = to
     return found
+
+
+def _trees(trees: TreesOverTime) -> dict[str, Any]:
+    """Return who was compared with whom and when, which pages were apart, and what was damaged.
+
+    A page is its number, those of the local tree after those of the replicated one.
+    """
+    pairs = _Table()
+    compared = [[pairs.place((one.cluster, one.upstream)), _us(one.from_ns), _us(one.to_ns)] for one in trees.compared]
+    return {
+        "since": _us(trees.since_ns),
+        "compared": compared,
+        "apart": {
+            "pair": [pairs.place((one.cluster, one.upstream)) for one in trees.apart],
+            "from": _differences(_us(one.from_ns) for one in trees.apart),
+            "took": _differences(_us(one.to_ns) - _us(one.from_ns) for one in trees.apart),
+            "pages": [_differences((tree - 1) * FAN_OUT + page for tree, page in one.pages) for one in trees.apart],
+        },
+        "damaged": [
+            [one.cluster, _us(one.from_ns), _us(one.to_ns), one.layer, one.tree, one.page, one.subpage]
+            for one in trees.damaged
+        ],
+        "pairs": list(pairs.values),
+    }
 
 
 def _stage(stage: Stage) -> dict[str, Any]:

@@ -22,7 +22,9 @@ from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
 from labkit.views.player.stage import stage_of
 
 STATIC = Path(__file__).parent.parent / "static" / "player"
-MODULES = ("run", "pace", "map", "answer", "player")
+MODULES = ("run", "pace", "map", "trees", "answer", "player")
+TREES = "trees"
+"""The module that a page has only where trees were recorded."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
@@ -31,6 +33,7 @@ KEYS = (
     "Home and End; space, play or pause; t, true pace; + and -, faster and slower; Enter, why. On the map, up and down "
     "choose a message."
 )
+NO_TREES = "Which pages of the trees differ was not recorded: call lab.keep_pictures() before the run."
 BUTTONS = (
     ("play", "Play", "space"),
     ("previous", "Earlier", "what happened before: Page Up"),
@@ -77,24 +80,27 @@ def page_of(
             f'<title>{escape(title)}</title><style>{style()}</style></head><body class="still"><main>',
             f'<h1>{escape(title)}</h1><p class="faint">{escape(facts)}</p>',
             "<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>",
-            _player(_without_style(quiet._repr_html_())),
+            _player(_without_style(quiet._repr_html_()), recording.trees is not None),
             more,
             _lost(recording),
             happened_table(recording),
-            f"</main><script>(() => {{\n{script()}\nwindow.player = startPlayer({said});\n}})();</script>",
+            f"</main><script>(() => {{\n{script(recording.trees is not None)}",
+            f"window.player = startPlayer({said});\n}})();</script>",
             "</body></html>",
         )
     )
 
 
-def _player(timeline: str) -> str:
+def _player(timeline: str, has_trees: bool) -> str:
     """Return the parts that the script fills, hidden until it runs, around the timeline."""
+    trees = "" if has_trees else f'<p class="faint">{NO_TREES}</p>'
     buttons = "".join(
         f'<button type="button" id="{name}" title="{hint}">{words}</button>' for name, words, hint in BUTTONS
     )
     stage = (
         '<div class="live"><div id="map" class="labkit-picture" tabindex="0" role="group" '
-        'aria-label="map with messages" aria-describedby="said"></div><p id="legend" class="faint"></p></div>'
+        'aria-label="map with messages" aria-describedby="said"></div><p id="legend" class="faint"></p>'
+        f'<div id="trees">{trees}</div></div>'
     )
     shown = timeline.replace('<div class="labkit-picture"', '<div id="time" class="labkit-picture"', 1)
     below = (
@@ -148,9 +154,10 @@ def style() -> str:
 
 
 @cache
-def script() -> str:
+def script(has_trees: bool = True) -> str:
     """Return the modules as one script, without their comments and indents: each after those that it imports from."""
-    return "\n".join(_packed((STATIC / f"{name}.js").read_text(encoding="utf-8")) for name in MODULES)
+    modules = [name for name in MODULES if has_trees or name != TREES]
+    return "\n".join(_packed((STATIC / f"{name}.js").read_text(encoding="utf-8")) for name in modules)
 
 
 def _packed(module: str) -> str:
@@ -159,9 +166,11 @@ def _packed(module: str) -> str:
 
 
 def _without_style(picture: str) -> str:
-    """Return a picture without what the page's own style says: its style, and the values beside its colours' names."""
+    """Return a picture without what the page's own style says: its style, its colours' values, how words stand out."""
     bare = re.sub(r"<style>.*?</style>", "", picture, flags=re.DOTALL)
-    return re.sub(r' (?:fill|stroke)="#[0-9a-f]{6}"', "", bare)
+    outlined = 'paint-order="stroke" stroke-width="4" stroke-linejoin="round"'
+    bare = re.sub(rf' (?:(?:fill|stroke)="#[0-9a-f]{{6}}"|{outlined})', "", bare)
+    return re.sub(r'(?<=\d)\.0(?=")', "", bare)
 
 
 def parts_of(value: Any) -> Any:

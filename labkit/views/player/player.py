@@ -22,6 +22,7 @@ from labkit.views.player.recording import Recording, recording_of
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
+    from labkit.lab.measures.tree_record import TreeRecord
     from labkit.lab.queries import Queries
 
 FRAME_HEIGHT = 1_150
@@ -81,11 +82,13 @@ class Player:
         return f"{frame}<details><summary>the same without scripts</summary><p>{TRUST}</p>{beside}</details>"
 
 
-def of_lab(queries: Queries, invariants: Invariants, title: str, only: str | None = None) -> Player:
+def of_lab(
+    queries: Queries, invariants: Invariants, title: str, only: str | None = None, pictures: TreeRecord | None = None
+) -> Player:
     """Return the player of a lab's run up to now; see ``of_interest`` for ``only``."""
     if only is not None and not isinstance(only, str):
         raise wrong("only", "replication, clients, or nothing for what faults touch", only)
-    recording = recording_of(queries, invariants, only)
+    recording = recording_of(queries, invariants, only, pictures)
     placed = timeline.layout_of_lab(queries)
     axis = {"left": placed.left, "right": WIDTH - RIGHT, "top": placed.top, "bottom": placed.operations_y}
     facts = (

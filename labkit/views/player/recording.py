@@ -13,6 +13,7 @@ from labkit.lab.causes.explanation import Explanation
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.causes.why import explain
 from labkit.lab.measures.state_spans import Span, spans_of
+from labkit.lab.measures.trees_over_time import TreesOverTime, trees_over_time
 from labkit.lab.records.ledger import EndedOperation, Write
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.views.player.carried_messages import Carried, messages_of, thinned, with_causes
@@ -24,6 +25,7 @@ from labkit.views.player.pace import Stretch, pace
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
+    from labkit.lab.measures.tree_record import TreeRecord
     from labkit.lab.queries import Queries
     from labkit.lab.records.loss_and_outage import RecoveryLedger
 
@@ -74,10 +76,16 @@ class Recording(NamedTuple):
     operations: tuple[EndedOperation, ...]
     before: Mapping[str, int]
     stretches: tuple[Stretch, ...]
+    trees: TreesOverTime | None = None
 
 
-def recording_of(queries: Queries, invariants: Invariants, only: str | None = None) -> Recording:
-    """Return what a player says of a lab's run up to now; ValueError where the lab keeps no trace."""
+def recording_of(
+    queries: Queries, invariants: Invariants, only: str | None = None, pictures: TreeRecord | None = None
+) -> Recording:
+    """Return what a player says of a lab's run up to now; ValueError where the lab keeps no trace.
+
+    Without a tree record nothing is said of pages.
+    """
     parts = queries.parts
     if not parts.trace.enabled:
         raise ValueError("play: expected a lab that keeps a trace, got one with trace=False")
@@ -111,6 +119,7 @@ def recording_of(queries: Queries, invariants: Invariants, only: str | None = No
         operations=operations,
         before=_before(run, operations),
         stretches=tuple(_stretches(parts.now, every, interesting, happenings)),
+        trees=None if pictures is None else trees_over_time(pictures, parts.ledger.histories.commits, parts.now),
     )
 
 

@@ -167,4 +167,4 @@ function makeMap(room, run) {
   return { show, messageAt, pool };
 }
 
-export { legendOf, makeMap, pathOf, pointOn, shapeOf };
+export { draw, legendOf, makeMap, pathOf, pointOn, shapeOf };

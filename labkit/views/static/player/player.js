@@ -8,6 +8,7 @@
 import { makeAnswer } from "./answer.js";
 import { legendOf, makeMap } from "./map.js";
 import { breaksOf, instantAt, readPace, shownAt, speedAt, speedWords } from "./pace.js";
+import { makeTrees } from "./trees.js";
 import { gotAt, inSeconds, messageWords, readRun, sentenceAt, stateAt, stopBeside } from "./run.js";
 
 const STEP_MS = 1200;
@@ -18,6 +19,7 @@ function startPlayer(data) {
   const run = readRun(data);
   const pace = readPace(data.pace);
   const map = makeMap(find("map"), run);
+  const trees = data.trees && makeTrees(find("trees"), data);
   const cursor = makeCursor(find("time"), data, pace);
   const rows = [...document.querySelectorAll("#happened tbody tr")];
   const happenings = Float64Array.from(new Set(run.happened)).sort();
@@ -29,8 +31,8 @@ function startPlayer(data) {
   function show(instant, spoken = true) {
     at = Math.max(0, Math.min(instant, data.end));
     drawn = map.show(at, chosen);
-    cursor.put(at, sentenceAt(run, at));
-    const sentence = sentenceAt(run, at);
+    const sentence = [sentenceAt(run, at), trees?.show(at)].filter(Boolean).join(" ");
+    cursor.put(at, sentence);
     find("said").textContent = sentence;
     find("got").textContent = gotAt(run, at);
     const speed = (truly ? 1 : speedAt(pace, at)) * FACTORS[factor];

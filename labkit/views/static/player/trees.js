@@ -1,0 +1,138 @@
+// The trees of a played run: of each secondary the pages that differ from its upstream's at an instant.
+//
+// 1. Page 4d stands in row 4, column d.  A filled page differs, a cross is damage on purpose that no reindex ended.
+// 2. Nothing is known before the record began, and nothing is compared while a cluster follows nobody.
+
+import { draw } from "./map.js";
+
+const CELL = 9;
+const SIDE = 16;
+const EDGE = 14;
+const SHOWN = 6;
+const NAMED = 5;
+const TREE_NAMES = ["replicated", "local"];
+
+const hex = (number) => number.toString(16).padStart(2, "0");
+
+function summedUp(differences) {
+  let sum = 0;
+  return differences.map((difference) => { sum += difference; return sum; });
+}
+
+// The lists of a tree record spelled out.
+function readTrees(data) {
+  const { apart } = data.trees;
+  const took = summedUp(apart.took);
+  const spans = summedUp(apart.from).map((from, place) => ({
+    pair: apart.pair[place], from, to: from + took[place], pages: summedUp(apart.pages[place]),
+  }));
+  spans.filter((span) => span.to === data.end).forEach((span) => { span.to += 1; });  // not over yet
+  return { ...data.trees, spans };
+}
+
+// What each pair is at an instant: whether it is compared, its pages that differ, and the damage of its secondary.
+function treesAt(trees, at) {
+  return trees.pairs.map(([cluster, upstream], pair) => ({
+    cluster,
+    upstream,
+    compared: trees.compared.some(([one, from, to]) => one === pair && from <= at && at <= to),
+    pages: trees.spans.filter((span) => span.pair === pair && span.from <= at && at < span.to)
+      .flatMap((span) => span.pages).sort((one, other) => one - other),
+    damaged: trees.damaged.filter(([name, from, to]) => name === cluster && from <= at && at <= to),
+  }));
+}
+
+// The first few pages by their trees: "replicated 0b, 4d, local 03".
+function pageNames(pages) {
+  return pages.slice(0, NAMED).map((page, place) => {
+    const goesOn = place > 0 && pages[place - 1] >> 8 === page >> 8;
+    return `${goesOn ? "" : `${TREE_NAMES[page >> 8]} `}${hex(page & 255)}`;
+  }).join(", ");
+}
+
+function damageName([, , , layer, tree, page, subpage]) {
+  if (layer === "root") return "composite root";
+  if (layer === "subtree") return `${TREE_NAMES[tree - 1]} root`;
+  const where = tree > 0 ? `${TREE_NAMES[tree - 1]} page ${hex(page)}` : "";
+  if (layer === "storage") return where ? `a stored value of ${where}` : "a stored value";
+  return layer === "subpage" ? `${where}, subpage ${hex(subpage)}` : where;
+}
+
+// One pair in words.
+function pairWords({ cluster, upstream, compared, pages, damaged }) {
+  const struck = damaged.length ? `; damaged on purpose, no reindex since: ${damaged.map(damageName).join("; ")}` : "";
+  if (!compared) return `${cluster}'s tree is not compared with ${upstream}'s${struck}`;
+  if (!pages.length) return `${cluster}'s tree: every page as in ${upstream}'s${struck}`;
+  const more = pages.length > NAMED ? ` and ${pages.length - NAMED} more` : "";
+  const count = pages.length === 1 ? "1 page differs" : `${pages.length} pages differ`;
+  return `${cluster}'s tree: ${count} from ${upstream}'s: ${pageNames(pages)}${more}${struck}`;
+}
+
+function drawGrid(svg, left, words) {
+  const size = CELL * SIDE;
+  draw("text", svg, { x: left, y: 12, class: "start" }, words);
+  [0, 4, 8, 12].forEach((step) => {
+    const middle = (step + 0.5) * CELL;
+    draw("text", svg, { x: left + middle, y: EDGE + 14 }, step.toString(16));
+    draw("text", svg, { x: left - 7, y: EDGE + 18 + middle + 4 }, step.toString(16));
+  });
+  const lines = Array.from({ length: SIDE + 1 }, (_, step) => {
+    const at = step * CELL;
+    return `M${left + at} ${EDGE + 18}v${size}M${left} ${EDGE + 18 + at}h${size}`;
+  });
+  const cells = draw("path", svg, { class: "apart" });
+  draw("path", svg, { d: lines.join(""), class: "grid" });
+  return { left, cells, crosses: draw("path", svg, { class: "cross" }) };
+}
+
+function corner(left, page) {
+  return [left + (page % SIDE) * CELL, EDGE + 18 + Math.floor(page / SIDE) * CELL];
+}
+
+function drawPair(room, [cluster, upstream]) {
+  const figure = document.createElement("figure");
+  const wide = 2 * (CELL * SIDE + 34);
+  const svg = draw("svg", figure, { viewBox: `0 0 ${wide} ${CELL * SIDE + 40}`, width: wide, class: "labkit tree", "aria-hidden": "true" });
+  const grids = TREE_NAMES.map((name, place) => drawGrid(svg, 16 + place * (CELL * SIDE + 34), `${name}: 256 pages`));
+  const caption = document.createElement("figcaption");
+  figure.append(caption);
+  room.append(figure);
+  caption.textContent = `${cluster} beside ${upstream}`;
+  return { grids, caption };
+}
+
+// The trees beside the map; `show` draws an instant and says it, and says nothing where nothing was recorded.
+function makeTrees(room, data) {
+  const trees = readTrees(data);
+  const panels = trees.pairs.slice(0, SHOWN).map((pair) => drawPair(room, pair));
+  const note = document.createElement("p");
+  room.append(note);
+  let shown = "";
+
+  function showPair({ grids, caption }, state) {
+    grids.forEach(({ left, cells, crosses }, tree) => {
+      const mine = state.pages.filter((page) => page >> 8 === tree).map((page) => page & 255);
+      const struck = state.damaged.filter(([, , , , of, page]) => of === tree + 1 && page >= 0).map((one) => one[5]);
+      cells.setAttribute("d", mine.map((page) => { const [x, y] = corner(left, page); return `M${x} ${y}h${CELL}v${CELL}h-${CELL}z`; }).join(""));
+      crosses.setAttribute("d", struck.map((page) => { const [x, y] = corner(left, page); return `M${x - 2} ${y - 2}l${CELL + 4} ${CELL + 4}m0-${CELL + 4}l-${CELL + 4} ${CELL + 4}`; }).join(""));
+    });
+    caption.textContent = `${pairWords(state)}.`;
+  }
+
+  function show(at) {
+    if (at < trees.since) return "The trees were not recorded yet.";
+    const states = treesAt(trees, at);
+    const said = states.map((state) => `${pairWords(state)}.`);
+    if (said.join(" ") !== shown) {
+      panels.forEach((panel, place) => showPair(panel, states[place]));
+      const left = trees.pairs.length - panels.length;
+      note.textContent = left > 0 ? `and ${left} more in the sentence below` : panels.length ? "filled: differs; cross: damaged on purpose" : "no cluster followed another";
+      shown = said.join(" ");
+    }
+    return shown;
+  }
+
+  return { show };
+}
+
+export { makeTrees, pairWords, readTrees, treesAt };
