@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box
 from labkit.views.contents.merkle_contents import Cell, MerkleContents, contents_of, describe, rows_of
-from labkit.views.layout.merkle_layout import CELL, ROW, SIDE, MerkleLayout, PlacedBox, PlacedGrid, layout
-from labkit.views.picture import LARGE, SMALL, Picture, circle, cross, hatch, rectangle, strokes, text
+from labkit.views.layout.merkle_layout import CELL, ROW, SIDE, MerkleLayout, PlacedBox, PlacedGrid, hex_of, layout
+from labkit.views.picture import LARGE, SMALL, Picture, cross, polygon, rectangle, strokes, text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from labkit.views.merkle_explorer import MerkleExplorer
 
 MAX_ROWS = 200
-LEAF = 6
+LEAF, CORNER = 6, 9
 
 
 class MerkleView(NamedTuple):
@@ -91,7 +91,7 @@ def draw(marks: MerkleLayout) -> Picture:
     contents = marks.contents
     beside = f" beside {contents.other}'s" if contents.other else ""
     title = f"Merkle index of {contents.cluster}{beside} at {contents.at_ns / SECOND_NS:.3f} s"
-    elements = [text(16, 24, title, size=LARGE, colour="faint")]
+    elements = [text(16, 24, title, size=LARGE, colour="faint"), strokes(marks.edges, colour="faint", width=1.5)]
     for root in marks.roots:
         elements += _draw_root(root)
     for grid in marks.grids:
@@ -117,27 +117,32 @@ def _draw_root(root: PlacedBox) -> list[str]:
 
 def _draw_grid(grid: PlacedGrid) -> list[str]:
     x, y, width, height = grid.box
-    elements = [text(x, y - 6, grid.words, size=SMALL)]
+    elements = [text(x, y - ROW - 4, grid.words, size=SMALL)]
+    for step in range(SIDE):
+        digit, at = f"{step:x}", (step + 0.5) * CELL
+        elements.append(text(x + at, y - 5, digit, size=SMALL, colour="faint", anchor="middle"))
+        elements.append(text(x - 8, y + at + 5, digit, size=SMALL, colour="faint", anchor="middle"))
     for cell in grid.cells:
         if cell.leaves or cell.differs or cell.damaged or cell.pending:
-            elements += _draw_cell(cell, grid.box_of(cell.number), f"{grid.note} {cell.number}")
+            elements += _draw_cell(cell, grid.box_of(cell.number), f"{grid.note} {cell.number} ({hex_of(cell.number)})")
     steps = [step * CELL for step in range(SIDE + 1)]
     lines = [(x + at, y, x + at, y + height) for at in steps] + [(x, y + at, x + width, y + at) for at in steps]
     return [*elements, strokes(lines, colour="faint", width=0.5)]
 
 
 def _draw_cell(cell: Cell, box: Box, name: str) -> list[str]:
+    """Draw a cell so that its states are told apart without colour: a filling, a cross, a corner, a small square."""
     states = (("damaged", cell.damaged), ("differs", cell.differs), ("not folded yet", cell.pending))
     said = ", ".join(words for words, holds in states if holds)
     note = f"{name}: {cell.leaves} {'leaf' if cell.leaves == 1 else 'leaves'}{', ' if said else ''}{said}"
-    elements = [rectangle(box, fill="paper", note=note)]
+    elements = [rectangle(box, fill="primary" if cell.differs else "paper", note=note)]
     x, y = box.centre
     if cell.leaves:
-        elements.append(rectangle(Box(x - LEAF / 2, y - LEAF / 2, LEAF, LEAF), fill="faint", note=note))
-    if cell.differs:
-        elements.append(hatch(box.grown(-1), colour="primary"))
+        square = Box(x - LEAF / 2, y - LEAF / 2, LEAF, LEAF)
+        elements.append(rectangle(square, fill="on" if cell.differs else "faint", note=note))
     if cell.damaged:
-        elements.append(cross(x, y, CELL / 2 - 5, colour="down"))
+        elements.append(cross(x, y, CELL / 2 - 4, colour="down"))
     if cell.pending:
-        elements.append(circle(x, y, 2.5, fill="ink"))
+        corner = ((box.right, box.y), (box.right - CORNER, box.y), (box.right, box.y + CORNER))
+        elements.append(polygon(corner, fill="ink", border="paper"))
     return elements

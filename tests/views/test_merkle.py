@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from labkit import Lab
-from labkit.views.layout.merkle_layout import layout
+from labkit.views.layout.merkle_layout import CELL, layout
 from labkit.views.merkle import MAX_ROWS, MerkleView, draw
 from tests.views.layout.test_merkle_layout import index
 
@@ -21,21 +21,43 @@ def test_each_cell_that_is_not_empty_says_what_it_is() -> None:
     picture = draw(layout(index()))
     notes = [title.text for title in elements(picture.svg, "title")]
 
-    assert "replicated page 7: 1 leaf, differs" in notes
-    assert "replicated page 8: 2 leaves, damaged" in notes
-    assert "replicated page 9: 0 leaves, not folded yet" in notes
-    assert "replicated page 7 subpage 255: 0 leaves, differs" in notes
-    assert "replicated page 12: 0 leaves" not in notes
+    assert "replicated page 7 (07): 1 leaf, differs" in notes
+    assert "replicated page 8 (08): 2 leaves, damaged" in notes
+    assert "replicated page 9 (09): 0 leaves, not folded yet" in notes
+    assert "replicated page 7 (07) subpage 255 (ff): 0 leaves, differs" in notes
+    assert "replicated page 12 (0c): 0 leaves" not in notes
     assert "composite root: damaged, differs" in notes
     assert "local tree: damaged" in notes
 
 
 def test_each_state_has_a_shape_of_its_own() -> None:
     svg = draw(layout(index())).svg
-    assert svg.count("<circle") == 3 * 2, "the dot of what is pending, and the ground of a cross, in three grids"
     lines = [path.get("stroke-width") for path in elements(svg, "path")]
-    assert lines.count("1.6") == 3 * 2, "a hatch for what differs"
-    assert lines.count("2.5") == 3, "a cross for what is damaged"
+    filled = [one for one in elements(svg, "rect") if one.get("class") == "fill-primary"]
+
+    assert lines.count("2.5") == svg.count("<circle") == 3, "a cross on its ground for what is damaged"
+    assert svg.count("<polygon") == 3, "a corner for what is pending"
+    assert len(filled) == 3 * 2, "what differs is filled"
+
+
+def test_levels_are_joined_and_each_grid_has_its_digits() -> None:
+    marks = layout(index())
+    svg = draw(marks).svg
+    words = [text.text for text in elements(svg, "text")]
+
+    assert len(marks.edges) == 5, "two subtrees, their pages, and the chosen page's subpages"
+    boxes = [root.box for root in marks.roots]
+    for number, (x1, y1, x2, y2) in enumerate(marks.edges):
+        assert y1 < y2
+        upper = boxes if number < 4 else [marks.grids[0].box_of(7)]
+        assert any(box.holds(x1, y1) for box in upper)
+        assert any(
+            box.x <= x2 <= box.right and box.y - 50 <= y2 <= box.y
+            for box in (*boxes, *[grid.box for grid in marks.grids])
+        )
+    assert [words.count(f"{digit:x}") for digit in range(16)] == [2 * 3] * 16
+    cell = marks.grids[0].box_of(0x4D)
+    assert ((cell.y - marks.grids[0].box.y) / CELL, (cell.x - marks.grids[0].box.x) / CELL) == (4, 13)
 
 
 def test_the_picture_describes_itself_and_names_no_digit_that_it_does_not_show() -> None:
@@ -44,7 +66,7 @@ def test_the_picture_describes_itself_and_names_no_digit_that_it_does_not_show()
     assert "its composite root is damaged" in picture.description
     words = " ".join(text.text or "" for text in elements(picture.svg, "text"))
     assert "cdcd cdcd cdcd cdcd cdcd" in words
-    assert all(each in words for each in ("guard_hash: 2, 1,634", "hatched: differs", "its leaves: 3"))
+    assert all(each in words for each in ("guard_hash: 2, 1,634", "filled: differs", "its leaves: 3"))
 
 
 def test_a_cluster_shows_it_and_its_table() -> None:

@@ -2,8 +2,9 @@
 
 1. From above: the composite root, the two subtrees with their 256 pages as 16 x 16 cells, and of the chosen page its
    256 subpages and its leaves.
-2. Cell n of a grid stands in row n // 16 and column n % 16.
-3. What does not fit is counted in the last row of a list.
+2. Cell n of a grid stands in row n // 16 and column n % 16: its two hex digits, which stand beside the grid.
+3. A line joins each level with the one above it; the chosen page with its subpages.
+4. What does not fit is counted in the last row of a list.
 """
 
 from __future__ import annotations
@@ -21,7 +22,20 @@ TITLE_ROOM, ROW = 40, 18
 GROUP, LINE_GROUPS = 4, 5
 MAX_ROWS = SIDE - 2
 MAX_CHARACTERS = 42
-LEGEND = ("square: has leaves", "hatched: differs", "cross: damaged", "dot: not folded yet")
+AXIS = 16
+"""The room beside a grid for its hex digits."""
+
+LEGEND = (
+    "small square: has leaves",
+    "filled: differs",
+    "cross: damaged",
+    "corner: not folded yet",
+    "page 4d: row 4, column d",
+)
+
+
+Edge = tuple[float, float, float, float]
+"""A straight line from the level above to the one below: x1, y1, x2, y2."""
 
 
 class PlacedBox(NamedTuple):
@@ -66,6 +80,7 @@ class MerkleLayout(NamedTuple):
     roots: tuple[PlacedBox, ...]
     grids: tuple[PlacedGrid, ...]
     words: tuple[PlacedWords, ...]
+    edges: tuple[Edge, ...] = ()
 
 
 def layout(contents: MerkleContents) -> MerkleLayout:
@@ -74,27 +89,49 @@ def layout(contents: MerkleContents) -> MerkleLayout:
     root = Box((WIDTH - GRID) / 2, TITLE_ROOM, GRID, high)
     roots = [PlacedBox("composite root", lines_of(contents.root), root, contents.differs, contents.damaged)]
     grids: list[PlacedGrid] = []
-    top = root.bottom + GAP
+    edges: list[Edge] = []
     for number, subtree in enumerate(contents.subtrees):
-        left = MARGIN if not number else WIDTH - MARGIN - GRID
-        box, words_of = Box(left, top, GRID, high), f"{subtree.name} tree"
+        left = MARGIN + AXIS if not number else WIDTH - MARGIN - GRID
+        box, words_of = Box(left, root.bottom + GAP, GRID, high), f"{subtree.name} tree"
         roots.append(PlacedBox(words_of, lines_of(subtree.root), box, subtree.differs, subtree.damaged))
-        grid = Box(left, box.bottom + ROW + 6, GRID, GRID)
+        grid = Box(left, box.bottom + GAP + 2 * ROW, GRID, GRID)
         grids.append(PlacedGrid("pages", f"{subtree.name} page", grid, subtree.pages))
+        middle = box.centre[0]
+        edges += [(root.centre[0], root.bottom, middle, box.y), (middle, box.bottom, middle, grid.y - ROW)]
     bottom = grids[-1].box.bottom
     words: list[PlacedWords] = []
-    chosen = contents.chosen
-    if chosen is not None:
-        grid = Box(MARGIN, bottom + GAP + ROW, GRID, GRID)
-        name = f"{chosen.tree} page {chosen.number}"
-        grids.append(PlacedGrid(f"subpages of {name}", f"{name} subpage", grid, chosen.subpages))
-        words += _listed(contents, WIDTH - MARGIN - GRID, grid.y)
-        bottom = grid.bottom
+    if contents.chosen is not None:
+        words, edge = _look_into(contents, grids, bottom + GAP + 2 * ROW)
+        edges.append(edge)
+        bottom = grids[-1].box.bottom
     words += _sent(contents, bottom + GAP)
     bottom = max((line.y for line in words), default=bottom)
     legend, end = flow(LEGEND, SMALL, WIDTH, max(bottom, grids[-1].box.bottom) + 12)
     words += [PlacedWords(text, box.x, box.bottom - 5, "faint") for text, box in zip(LEGEND, legend, strict=True)]
-    return MerkleLayout(contents, WIDTH, int(end) + 8, tuple(roots), tuple(grids), tuple(words))
+    return MerkleLayout(contents, WIDTH, int(end) + 8, tuple(roots), tuple(grids), tuple(words), tuple(edges))
+
+
+def _look_into(contents: MerkleContents, grids: list[PlacedGrid], top: float) -> tuple[list[PlacedWords], Edge]:
+    """Add the subpages of the chosen page below the grids; return the list of its leaves, and what joins the two."""
+    chosen = contents.chosen
+    assert chosen is not None
+    name = page_name(chosen.tree, chosen.number)
+    above = next(grid for grid, tree in zip(grids, contents.subtrees, strict=True) if tree.name == chosen.tree)
+    cell = above.box_of(chosen.number)
+    grid = Box(MARGIN + AXIS, top, GRID, GRID)
+    grids.append(PlacedGrid(f"subpages of {name}", f"{name} subpage", grid, chosen.subpages))
+    edge = (cell.centre[0], cell.bottom, grid.centre[0], grid.y - 2 * ROW - 2)
+    return _listed(contents, WIDTH - MARGIN - GRID, grid.y), edge
+
+
+def hex_of(number: int) -> str:
+    """Return the number of a page or subpage as two hex digits: its row and its column."""
+    return f"{number:02x}"
+
+
+def page_name(tree: str, number: int) -> str:
+    """Return what a page is called in pictures: its tree, its number, and in brackets its hex digits."""
+    return f"{tree} page {number} ({hex_of(number)})"
 
 
 def lines_of(digest: str) -> tuple[str, ...]:

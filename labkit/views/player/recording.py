@@ -82,10 +82,7 @@ class Recording(NamedTuple):
 def recording_of(
     queries: Queries, invariants: Invariants, only: str | None = None, pictures: TreeRecord | None = None
 ) -> Recording:
-    """Return what a player says of a lab's run up to now; ValueError where the lab keeps no trace.
-
-    Without a tree record nothing is said of pages.
-    """
+    """Return what a player says of a lab's run up to now; ValueError without a trace.  No tree record, no pages."""
     parts = queries.parts
     if not parts.trace.enabled:
         raise ValueError("play: expected a lab that keeps a trace, got one with trace=False")
