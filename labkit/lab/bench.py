@@ -90,7 +90,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         self._goes_on = snapshot is not None
         credentials = self.parts.console.credentials
         shared = (self.queries, credentials, self.parts.files, self.parts.turns)
-        driver = ClusterDriver(self._ask, self.work_through, lambda: self.cloud, *shared)
+        driver = ClusterDriver(self._ask, self.work_through, lambda: self.cloud, *shared, self._copied)
         self.clusters = {plan.name: self._handle(driver, plan) for plan in blueprint.clusters}
         self.scenario: ScenarioRun | None = None
         if snapshot is None:
@@ -348,6 +348,10 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
     def _refuse_in_check(self) -> None:
         """Raise RuntimeError while a watched rule is checked: that may be in the middle of what happens."""
         self._passage.refuse_in_check()
+
+    def _copied(self, name: str) -> Self:
+        """Build a branch of the lab as it is, which does not count it among its own."""
+        return self.restore(self.snapshot()).branch(name)
 
     def _ask(self, ask: Ask, timeout: str | float = "30s", headers: dict[str, str] | None = None) -> Response:
         """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""

@@ -26,6 +26,7 @@ class ClusterDriver(NamedTuple):
 
     - ``ask(request, timeout=..., headers=...)``: send a request and let time pass until its answer
     - ``work_through(runbook, **arguments)``: work through a runbook and let time pass until its end
+    - ``copied(name)``: a branch of the lab, which stays as it is
     """
 
     ask: Callable[..., Response]
@@ -35,6 +36,7 @@ class ClusterDriver(NamedTuple):
     credentials: MutableMapping[str, Credentials]
     files: Mapping[str, Files]
     turns: Turns
+    copied: Callable[[str], Any]
 
 
 class Cluster(

@@ -31,6 +31,7 @@ class MerkleView(NamedTuple):
     picture: Picture
     contents: MerkleContents
     look: Callable[[tuple[str, int]], MerkleContents] | None = None
+    repairs: Callable[[str | None], Any] | None = None
 
     def __repr__(self) -> str:
         return f"MerkleView({self.picture.description})"
@@ -45,6 +46,16 @@ class MerkleView(NamedTuple):
         from pandas import DataFrame
 
         return DataFrame(rows_of(self.contents), columns=["node", "leaves", "state"])
+
+    def repair(self, layer: str | None = None) -> Any:
+        """Show what becomes of damage in each layer: sound, damaged, checked, reindexed, compared, repaired.
+
+        Each layer of this secondary, and its primary's storage, is damaged in a branch; this lab stays as it is.  With
+        ``layer``, what happened here since that one was damaged last.  Both have ``to_frame()``.
+        """
+        if self.repairs is None:
+            raise ValueError("repair: expected an index of a lab's cluster, as lab['tokyo'].merkle() gives it")
+        return self.repairs(layer)
 
     def explore(self) -> MerkleExplorer:
         """Return a widget in which every page and its keys can be looked into."""
@@ -73,10 +84,14 @@ class MerkleView(NamedTuple):
         return self.picture._repr_html_() + table
 
 
-def of(queries: Queries, cluster: str, other: str | None, page: Any) -> MerkleView:
-    """Draw a cluster's index as it is now; see ``contents_of``."""
+def of(
+    queries: Queries, cluster: str, other: str | None, page: Any, repairs: Callable[[str | None], Any] | None = None
+) -> MerkleView:
+    """Draw a cluster's index as it is now; see ``contents_of``.  ``repairs`` shows damage and repair of a layer."""
     contents = contents_of(queries, cluster, other, page)
-    return MerkleView(draw(layout(contents)), contents, lambda place: contents_of(queries, cluster, other, place))
+    return MerkleView(
+        draw(layout(contents)), contents, lambda place: contents_of(queries, cluster, other, place), repairs
+    )
 
 
 def _in_notebook() -> bool:
@@ -131,7 +146,7 @@ def _draw_grid(grid: PlacedGrid) -> list[str]:
 
 
 def _draw_cell(cell: Cell, box: Box, name: str) -> list[str]:
-    """Draw a cell so that its states are told apart without colour: a filling, a cross, a corner, a small square."""
+    """Draw a cell so that its states are distinct without colour: a filling, a cross, a corner, a small square."""
     states = (("damaged", cell.damaged), ("differs", cell.differs), ("not folded yet", cell.pending))
     said = ", ".join(words for words, holds in states if holds)
     note = f"{name}: {cell.leaves} {'leaf' if cell.leaves == 1 else 'leaves'}{', ' if said else ''}{said}"

@@ -1,0 +1,90 @@
+"""Repair layout: where the frames of a repair picture stand: a row for each layer, a column for each step.
+
+1. A frame has the composite root, both subtree roots, 256 pages, the subpages of one page, and below them the values.
+2. Lines join the levels.  A sentence stands below its frame, in as many lines as it needs.
+"""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import NamedTuple
+
+from labkit.views.boxes import LETTER, Box
+from labkit.views.contents.repair_contents import STEPS, Frame, RepairContents
+from labkit.views.picture import SMALL
+
+MARGIN, GAP, TITLE_ROOM, ROW = 16, 18, 44, 17
+CELL, SIDE = 5, 16
+GRID = CELL * SIDE
+FRAME = 2 * GRID + 12
+BOX = 22
+HEAD = 44
+LINE_CHARACTERS = int(FRAME / (LETTER * SMALL)) + 2
+
+
+class PlacedFrame(NamedTuple):
+    """A frame: its boxes (composite root, both trees, values), its two grids, the lines between, and its sentence."""
+
+    frame: Frame
+    root: Box
+    trees: tuple[Box, Box]
+    pages: Box
+    subpages: Box
+    values: Box
+    edges: tuple[tuple[float, float, float, float], ...]
+    lines: tuple[tuple[str, float, float], ...]
+
+
+class PlacedRow(NamedTuple):
+    """A row: its heading, where that is, and its frames."""
+
+    heading: str
+    x: float
+    y: float
+    frames: tuple[PlacedFrame, ...]
+
+
+class RepairLayout(NamedTuple):
+    """Everything that a repair picture shows, and where; ``steps`` are the heads of the columns."""
+
+    contents: RepairContents
+    width: int
+    height: int
+    steps: tuple[tuple[str, float, float], ...]
+    rows: tuple[PlacedRow, ...]
+    legend_y: float
+
+
+def layout(contents: RepairContents) -> RepairLayout:
+    """Place everything that a repair picture says."""
+    lefts = [MARGIN + number * (FRAME + GAP) for number in range(len(STEPS))]
+    y = TITLE_ROOM + ROW
+    steps = tuple(
+        [(f"{number} {step}", left, y) for number, (step, left) in enumerate(zip(STEPS, lefts, strict=True), 1)]
+    )
+    rows: list[PlacedRow] = []
+    top = float(y)
+    for row in contents.rows:
+        heading = f"{row.layer} of {row.cluster}, beside {row.other}"
+        frames = [_placed(frame, left, top + HEAD) for frame, left in zip(row.frames, lefts, strict=True)]
+        rows.append(PlacedRow(heading, MARGIN, top + HEAD - 12, tuple(frames)))
+        top = max([line[2] for placed in frames for line in placed.lines], default=frames[0].values.bottom)
+    width, legend_y = int(lefts[-1] + FRAME + MARGIN), top + 2 * ROW
+    return RepairLayout(contents, width, int(legend_y + 16), steps, tuple(rows), legend_y)
+
+
+def _placed(frame: Frame, left: float, top: float) -> PlacedFrame:
+    half, right = (FRAME - 12) / 2, left + GRID + 12
+    root = Box(left, top, FRAME, BOX)
+    trees = (Box(left, root.bottom + 10, half, BOX), Box(right, root.bottom + 10, half, BOX))
+    pages = Box(left, trees[0].bottom + ROW + 10, GRID, GRID)
+    subpages = Box(right, pages.y, GRID, GRID)
+    values = Box(left, pages.bottom + 10, FRAME, BOX)
+    edges = [(root.centre[0], root.bottom, tree.centre[0], tree.y) for tree in trees]
+    edges.append((trees[0].right - 4, trees[0].bottom, trees[0].right - 4, pages.y))
+    if frame.page >= 0:  # from the page to its subpages
+        row, column = divmod(frame.page, SIDE)
+        edges.append((pages.x + (column + 1) * CELL, pages.y + (row + 0.5) * CELL, subpages.x, subpages.centre[1]))
+    words = wrap(frame.said, LINE_CHARACTERS)
+    lines = tuple([(line, left, values.bottom + ROW * (number + 1)) for number, line in enumerate(words)])
+    return PlacedFrame(frame, root, trees, pages, subpages, values, tuple(edges), lines)
