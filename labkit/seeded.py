@@ -100,6 +100,12 @@ class SeededEntropy:
         """Draw under another stream's label from here on; the counter goes on, and whoever has this stream keeps it."""
         self._key = other._key
 
+    def branched(self, label: str, drawn_once: DrawnOnce) -> SeededEntropy:
+        """Return a stream of its own under a label: it shares no byte with this one, nor with that of another label."""
+        stream = SeededEntropy(0, drawn_once=drawn_once)
+        stream._key = blake2b(label.encode(), digest_size=32, key=self._key, person=b"branch").digest()
+        return stream
+
     def draw_once(self, kind: str, count: int) -> int:
         """Draw a number below ``count`` that nothing in this world has drawn of its kind."""
         return self.drawn_once.take(kind, count, int.from_bytes(self(8), "big"))

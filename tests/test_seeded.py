@@ -127,3 +127,13 @@ def test_luck_is_in_the_label_of_keys_and_in_the_seed_of_the_network():
     assert first == ('/1:"a"/luck 3', "7 luck 3")
     assert (label.branch, label.seed_of_network(7)) == ('/1:"a"/luck 3/luck 3', "7 luck 3/3")
     assert repr(label) == "WorldLabel('/1:\"a\"/luck 3/luck 3', luck (3, 3))"
+
+
+def test_a_branch_of_a_stream_is_its_own_and_the_same_every_time():
+    parent = SeededEntropy(7, "vault")
+    ahead = parent(8)
+    one, other = parent.branched("1:a", DrawnOnce()), parent.branched("2:a", DrawnOnce())
+
+    drawn = [ahead, parent(8), one(8), other(8), one.branched("1:a", DrawnOnce())(8)]
+    assert len(set(drawn)) == 5
+    assert SeededEntropy(7, "vault").branched("1:a", DrawnOnce())(8) == drawn[2]

@@ -42,6 +42,15 @@ class CloudLink:
             self._configured = self._configure(handle, {"X-Vault-Token": root_token})
         return self._made
 
+    @property
+    def made(self) -> Any:
+        """The cloud, if there is one already; else None."""
+        return self._made
+
+    def take_over(self, made: Any, link: CloudLink) -> None:
+        """Lead to a cloud of one's own that another link's was copied to, for a vault that is configured as its is."""
+        self._made, self._configured = made, link._configured
+
     def fetch(self, fetch: Fetch, otherwise: Callable[[Fetch], Response]) -> Response:
         """Answer a fetch, one that leads elsewhere by ``otherwise``."""
         if fetch.channel != "api" or not is_of_cloud(fetch.address):

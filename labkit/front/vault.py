@@ -23,7 +23,7 @@ from labkit.service.short_forms import ShortForms
 from labkit.service.silence import Dropped
 from labkit.vault import scheduled_work
 from labkit.vault.calls import Calls
-from labkit.vault.core import Environment, Settings
+from labkit.vault.core import Core, Environment, Settings
 from labkit.vault.files import Files
 from labkit.vault.storage import Storage
 from labkit.vault.vault_node import VaultNode
@@ -57,7 +57,8 @@ class Vault(VaultNode, Aiming, ShortForms):
         super().__init__(storage, environment, settings, state, files)
         self._born: ResetPoint | None = None  # as ``dev`` made it
         self._link: CloudLink | None = None
-        self._make_link: Callable[[], CloudLink] | None = None  # to a cloud, where one is beside it
+        self._make_link: Callable[[Core], CloudLink] | None = None  # to a cloud, where one is beside it
+        self._branches = 0  # so that each draws under a label of its own (R7)
         self._keystore: Callable[[], KeyStoreService] | None = None  # makes the one beside it at the first call
         self._lock = RLock()
         self._files_given = files
@@ -96,7 +97,7 @@ class Vault(VaultNode, Aiming, ShortForms):
             judge_settings(clock, settings, seed, cloud, keystore)
         vault = cls(MemoryStorage(), outside_lab(clock, seed), settings_of(settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core, mounts=DEV_MOUNTS)
-        vault._make_link = lambda: cloud_link(vault.core, seed=seed, given=cloud)
+        vault._make_link = lambda core: cloud_link(core, seed=seed, given=cloud)
         vault._keystore = key_store(vault.core, seed, keystore)
         if cloud is not None:
             assert vault.cloud
@@ -122,7 +123,7 @@ class Vault(VaultNode, Aiming, ShortForms):
         try:
             vault = cls(storage, outside_lab(clock), settings_of({"storage_type": "sqlite", **settings}))
             vault.root_token, vault.unseal_keys = unseal_stored(vault.core, storage, DEV_MOUNTS)
-            vault._make_link = lambda: cloud_link(vault.core, replaces=True)
+            vault._make_link = lambda core: cloud_link(core, replaces=True)
             vault._keystore = key_store(vault.core)
         except BaseException:
             storage.close()
@@ -262,6 +263,20 @@ class Vault(VaultNode, Aiming, ShortForms):
             if self._large is not None:
                 self.look_ahead()
 
+    def branch(self, name: str) -> Vault:
+        """Make a vault that goes on from here with other keys and nonces; branches share none, whatever their names.
+
+        It is in memory, with its own contents, clock, files, cloud and key store, and holds what this one's hold now.
+        It has no calls and no failures asked for, and ``reset`` brings it back to its beginning.
+        """
+        from labkit.front.vault_branch import branch_of
+        from labkit.service.arguments import text
+
+        text("name", "a name for the branch", name)
+        with self._alone():
+            self._branches += 1
+            return branch_of(self, self._branches, name)
+
     def expect(self, calls: Sequence[str]) -> ExpectedCalls:
         """For a ``with``: just these calls are to be made in it, in order, such as ``GET secret/data/app 404``.
 
@@ -359,5 +374,5 @@ class Vault(VaultNode, Aiming, ShortForms):
     @property
     def _cloud_link(self) -> CloudLink | None:
         if self._link is None and self._make_link is not None:
-            self._link = self._make_link()
+            self._link = self._make_link(self.core)
         return self._link
