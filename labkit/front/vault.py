@@ -275,7 +275,8 @@ class Vault(VaultNode, Aiming, ShortForms):
         text("name", "a name for the branch", name)
         with self._alone():
             self._branches += 1
-            return branch_of(self, self._branches, name)
+            branch: Vault = branch_of(self, self._branches, name)
+            return branch
 
     def expect(self, calls: Sequence[str]) -> ExpectedCalls:
         """For a ``with``: just these calls are to be made in it, in order, such as ``GET secret/data/app 404``.

@@ -18,7 +18,6 @@ from labkit.vault.storage import Storage
 from labkit.vault.storage.memory import MemoryStorage
 
 if TYPE_CHECKING:
-    from labkit.front.vault import Vault
     from labkit.seeded import DrawnOnce
 
 Entropy = Callable[[int], bytes]
@@ -43,7 +42,7 @@ class BranchLabel:
         return stream
 
 
-def branch_of(vault: Vault, number: int, name: str) -> Vault:
+def branch_of(vault: Any, number: int, name: str) -> Any:
     """Return a vault that goes on from where this one is."""
     clock = vault.environment.now
     if not isinstance(clock, ShiftedClock):
@@ -61,9 +60,9 @@ def branch_of(vault: Vault, number: int, name: str) -> Vault:
     return branch
 
 
-def _storage_of(vault: Vault) -> Storage:
+def _storage_of(vault: Any) -> Storage:
     """Return a store in memory with what a vault's holds: a file is read once, memory is shared until it changes."""
-    storage = vault.core.storage
+    storage: Storage = vault.core.storage
     if isinstance(storage, MemoryStorage):
         return MemoryStorage.from_state(storage.state())
     found = {key: storage.get(key) for key in storage.keys()}  # noqa: SIM118  # a store has no other way
@@ -73,7 +72,7 @@ def _storage_of(vault: Vault) -> Storage:
     return copy
 
 
-def _copy_cloud(vault: Vault, branch: Vault, label: BranchLabel) -> None:
+def _copy_cloud(vault: Any, branch: Any, label: BranchLabel) -> None:
     """Put a copy of a vault's cloud beside its branch; one that nobody asked for yet is made when it is asked for."""
     branch._make_link = vault._make_link
     link = vault._link
@@ -89,7 +88,7 @@ def _copy_cloud(vault: Vault, branch: Vault, label: BranchLabel) -> None:
     branch._link.take_over(copy, link)
 
 
-def _copy_key_store(vault: Vault, branch: Vault, label: BranchLabel) -> None:
+def _copy_key_store(vault: Any, branch: Any, label: BranchLabel) -> None:
     """Put a copy of a vault's key store beside its branch."""
     if vault._keystore is None:
         return

@@ -36,6 +36,7 @@ BREACHES = [
     ("views/planted.py", "STANDS_IN_NO_LAYER = True", "inside-views"),
     ("proof/planted.py", "STANDS_IN_NO_LAYER = True", "inside-proof"),
     ("hunt/planted.py", "STANDS_IN_NO_LAYER = True", "inside-hunt"),
+    ("lessons/planted.py", "STANDS_IN_NO_LAYER = True", "inside-lessons"),
     ("vault/engines/kv/planted.py", "from labkit.vault.engines import transit", "engines"),
 ]
 

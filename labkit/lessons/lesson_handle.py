@@ -1,0 +1,246 @@
+"""Lesson handle: what a notebook holds of a lesson: predict, reveal, start, check, hint, recall.
+
+1. A prediction is sealed: what was answered before the reveal stays, and a second answer stands beside it.
+2. Nothing here raises over what a reader did or left undone; a name that does not exist, or another kind of thing
+   than what is asked for, is an error that says so.
+3. What is unanswered or not attempted writes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.lessons.judging import ELSEWHERE, Judgement, judge
+from labkit.lessons.plan import Exercise, LessonPlan, Question, Recall
+from labkit.lessons.progress_file import AGAIN, ALONE, SEEN, WITH_HELP, ProgressFile
+from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT, RowTable, Said
+from labkit.lessons.worlds import is_world
+from labkit.service.arguments import one_of, whole_number, wrong
+
+SURE = ("a guess", "fairly sure", "certain")
+SEALED, ASKED, HINT = "sealed", "your prediction", "hint"
+REPORT = "This check failed itself, which is not your doing and counts as nothing"
+
+
+class Lesson:
+    """One lesson as a reader holds it."""
+
+    def __init__(self, plan: LessonPlan, folder: str = ".") -> None:
+        self.plan = plan
+        self.progress = ProgressFile(folder)
+
+    def __repr__(self) -> str:
+        return f"Lesson {self.plan.number}: {self.plan.title} ({self.plan.minutes.total} minutes)"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>"
+
+    # ---- recall
+
+    def recall(self, number: int = 0, answer: Any = ...) -> Said:
+        """Ask the questions of earlier lessons; with a number and an answer, one of the choices, check one."""
+        recalls = self.plan.recalls
+        if number == 0:
+            asked = [f"{place}. {_asked(one)}" for place, one in enumerate(recalls, 1)]
+            return Said("recall", ("answer with here.recall(1, ...), or go on", *asked))
+        whole_number("number", f"the number of a question, from 1 to {len(recalls)}", number, 1, len(recalls))
+        one = recalls[number - 1]
+        if answer is ...:
+            return Said("recall", (_asked(one),))
+        one_of("answer", "one of the choices", answer, one.choices)
+        known = answer == one.answer
+        self._put("recall", f"{one.of}: {one.asks}", {"missed": not known})
+        return self._said(RIGHT if known else "otherwise", one.says, f"That was lesson {one.of}.")
+
+    # ---- predictions
+
+    def predict(self, name: str, answer: Any = ..., sure: int = 2) -> Said:
+        """Seal an answer, and how sure you are of it: 1 a guess, 2 fairly, 3 certain.  With ... it asks only."""
+        question = self._question(name)
+        if answer is ...:
+            return Said(ASKED, (question.asks, f"Write {_kind(question)} in place of ... and run this cell."))
+        _judge_answer(question, answer)
+        whole_number("sure", "1 for a guess, 2 for fairly sure, 3 for certain", sure, 1, 3)
+        kept = self._kept("predict", name)
+        if kept.get("revealed"):
+            if answer != kept["answer"]:
+                self._put("predict", name, {**kept, "second": answer})
+            return self._said(SEALED, f"You said {kept['answer']}, and that stays; {answer} stands beside it.")
+        self._put("predict", name, {"answer": answer, "sure": sure})
+        return self._said(SEALED, f"You said {answer}{question.unit} and are {_surely(sure)}.")
+
+    def reveal(self, name: str, world: Any = ...) -> Said:
+        """Show what you said beside what this lab shows, and why it is so; without a prediction nothing is shown."""
+        question, kept = self._question(name), self._kept("predict", name)
+        if "answer" not in kept:
+            return Said(NOT_ATTEMPTED, ("Predict first: nothing is shown before you have answered.",))
+        if not is_world(world):
+            raise wrong("world", "the lab or vault of the cells above", world)
+        try:
+            lacks = question.needs(world)
+            if lacks:
+                return Said(NOT_YET, (lacks,))
+            found, why = question.measure(world), question.why(world)
+            drawn = question.draw(world)
+        except Exception as error:
+            return Said(CANNOT_JUDGE, (f"{REPORT}: {type(error).__name__}: {error}",))
+        self._put("predict", name, {**kept, "revealed": True})
+        answer = kept["answer"]
+        said = f"You said {answer}{question.unit} and were {_surely(kept['sure'])}; "
+        if "second" in kept:
+            said += f"later you said {kept['second']}; "
+        said += f"this lab shows {_rounded(found)}{question.unit}."
+        if _agrees(question, answer, found):
+            return self._said("as you said", said, why, *_look(question, drawn), drawn=drawn)
+        reply = question.replies.get(answer, question.otherwise)
+        return self._said("otherwise", said, reply, why, *_look(question, drawn), drawn=drawn)
+
+    # ---- exercises
+
+    def start(self, name: str) -> Any:
+        """Return the lab or vault in which an exercise begins, a new one each time."""
+        exercise = self._exercise(name)
+        if exercise.start is None:
+            raise ValueError(f"start: {name} has no lab of its own; hand in {_listed(exercise.takes)}")
+        return exercise.start()
+
+    def check(self, name: str, *handed: Any) -> Said:
+        """Judge what you hand in by the state that it is in; it stays as it is."""
+        exercise = self._exercise(name)
+        if len(handed) != len(exercise.takes):
+            raise wrong("handed", f"{_listed(exercise.takes)}, such as here.check({name!r}, …)", handed)
+        if handed[0] is ...:
+            return Said(NOT_ATTEMPTED, (exercise.goal,))
+        if exercise.start is not None and not is_world(handed[0]):
+            raise wrong(exercise.takes[0], f"what here.start({name!r}) gave", handed[0])
+        if exercise.start is None and not callable(handed[0]):
+            raise wrong(exercise.takes[0], "a function", handed[0])
+        judged = judge(exercise, handed)
+        self._note(exercise, judged)
+        if judged.outcome == NOT_ATTEMPTED:
+            return Said(NOT_ATTEMPTED, (exercise.goal,))
+        if judged.outcome == CANNOT_JUDGE:
+            return Said(CANNOT_JUDGE, (f"{REPORT}: {judged.seen}",))
+        if judged.outcome == RIGHT:
+            return self._said(RIGHT, exercise.goal)
+        asks = next((one.asks for one in exercise.conditions if one.name == judged.condition), "")
+        if judged.condition == ELSEWHERE:
+            asks = f"Begin with `here.start({name!r})`."
+        return self._said(NOT_YET, asks, f"Seen here: {judged.seen}.", f"`here.hint({name!r})` helps.")
+
+    def hint(self, name: str) -> Said:
+        """Give one hint, aimed at what the last check found; the next one comes after another attempt was checked."""
+        exercise, kept = self._exercise(name), self._kept("check", name)
+        condition = next((one for one in exercise.conditions if one.name == kept.get("failed")), None)
+        if condition is None:
+            return Said(HINT, ("Try something and check it first: a hint is aimed at what the check found.",))
+        rungs = dict(kept.get("rungs", {}))
+        given, at = rungs.get(condition.name, (0, ""))
+        again = given > 0 and at == kept["attempt"]
+        if not again:
+            given = min(given + 1, len(condition.hints))
+            rungs[condition.name] = (given, kept["attempt"])
+            self._put("check", name, {**kept, "rungs": rungs, "helped": True})
+        lines = [condition.hints[given - 1]]
+        if given == len(condition.hints):
+            lines.append("That is the last hint; `labkit lessons --solutions FOLDER` writes solutions.")
+        elif again:
+            lines.append("Another hint comes when another attempt was checked.")
+        return self._said(HINT, *lines)
+
+    def done(self) -> RowTable:
+        """Show what you predicted, and how far you are with each exercise: seen, with help, alone, again later."""
+        rows = []
+        for question in self.plan.questions:
+            kept = self._kept("predict", question.name)
+            said = f"you said {kept['answer']}" if "answer" in kept else "open"
+            rows.append({"part": f"prediction {question.name}", "so far": said})
+        for exercise in self.plan.exercises:
+            skill = self._kept("check", exercise.name).get("skill", "open")
+            rows.append({"part": f"exercise {exercise.name}", "so far": skill})
+        return RowTable(f"Lesson {self.plan.number}, so far", rows)
+
+    # ---- what stands behind them
+
+    def _question(self, name: str) -> Question:
+        questions = {one.name: one for one in self.plan.questions}
+        return questions[one_of("name", "a prediction of this lesson", name, tuple(questions))]
+
+    def _exercise(self, name: str) -> Exercise:
+        exercises = {one.name: one for one in self.plan.exercises}
+        return exercises[one_of("name", "an exercise of this lesson", name, tuple(exercises))]
+
+    def _kept(self, kind: str, name: str) -> dict[str, Any]:
+        return self.progress.get(f"{self.plan.number}/{kind}/{name}")
+
+    def _put(self, kind: str, name: str, record: dict[str, Any]) -> None:
+        key = f"{self.plan.number}/{kind}/{name}"
+        if self.progress.get(key) != record:
+            self.progress.put(key, record)
+
+    def _said(self, outcome: str, *lines: str, drawn: Any = None) -> Said:
+        trouble = (self.progress.trouble,) if self.progress.trouble else ()
+        return Said(outcome, (*[line for line in lines if line], *trouble), drawn)
+
+    def _note(self, exercise: Exercise, judged: Judgement) -> None:
+        """Write down what a check found: seen, with help, alone, or again after another exercise was right."""
+        if judged.outcome not in (NOT_YET, RIGHT):
+            return
+        kept = self._kept("check", exercise.name)
+        if judged.outcome == NOT_YET:
+            kept = {"skill": SEEN, **kept, "failed": judged.condition, "attempt": judged.attempt}
+            self._put("check", exercise.name, kept)
+            return
+        latest = self.progress.get("latest").get("right", "")
+        name = f"{self.plan.number}/{exercise.name}"
+        if kept.get("skill") in (WITH_HELP, ALONE) and latest != name:
+            kept["skill"] = AGAIN
+        elif kept.get("skill") not in (WITH_HELP, ALONE, AGAIN):
+            kept["skill"] = WITH_HELP if kept.get("helped") else ALONE
+        kept.pop("failed", None)
+        self._put("check", exercise.name, kept)
+        self.progress.put("latest", {"right": name})
+
+
+def _asked(one: Recall) -> str:
+    return f"{one.asks} ({' / '.join(one.choices)})"
+
+
+def _kind(question: Question) -> str:
+    """Say which answers a question takes."""
+    if question.choices:
+        return "one of " + ", ".join(map(repr, question.choices))
+    return f"a number from {question.least:g} to {question.most:g}"
+
+
+def _judge_answer(question: Question, answer: Any) -> None:
+    """Return if an answer is of the kind that the question takes."""
+    if question.choices:
+        one_of("answer", "one of the choices", answer, question.choices)
+        return
+    is_number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    if not is_number or not question.least <= answer <= question.most:
+        raise wrong("answer", _kind(question), answer)
+
+
+def _agrees(question: Question, answer: Any, found: Any) -> bool:
+    if question.choices:
+        same: bool = answer == found
+        return same
+    return bool(abs(answer - found) <= question.near)
+
+
+def _surely(sure: int) -> str:
+    return SURE[sure - 1] if sure > 1 else "guessing"
+
+
+def _rounded(found: Any) -> str:
+    return f"{found:.1f}" if isinstance(found, float) else str(found)
+
+
+def _look(question: Question, drawn: Any) -> tuple[str, ...]:
+    return (question.look,) if drawn is not None and question.look else ()
+
+
+def _listed(takes: tuple[str, ...]) -> str:
+    return " and ".join(takes)

@@ -1,0 +1,141 @@
+"""Plan: what an author writes of a lesson: recalls, questions, exercises with conditions, ways and traps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Act = Callable[..., Any]
+
+
+def _nothing_lacks(world: Any) -> str:
+    return ""
+
+
+def _draws_nothing(world: Any) -> Any:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recall:
+    """A question about one fact of an earlier lesson, with its answer among some choices."""
+
+    of: str
+    asks: str
+    choices: tuple[str, ...]
+    answer: str
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A prediction: ``measure`` reads its outcome from the reader's lab, within ``near`` of which an answer is right.
+
+    An answer is one of ``choices`` or, without any, a number between ``least`` and ``most``.  ``needs(world)`` says
+    what is still to be done before it can be measured.  ``replies`` have for each wrong answer that a model leads to
+    two sentences which name it, ``otherwise`` is for the rest.  ``why(world)`` explains; ``look`` says what to look at
+    in what ``draw(world)`` draws.
+    """
+
+    name: str
+    asks: str
+    measure: Act
+    why: Act
+    replies: Mapping[Any, str]
+    otherwise: str
+    choices: tuple[str, ...] = ()
+    least: float = 0
+    most: float = 1_000
+    near: float = 0
+    unit: str = ""
+    needs: Callable[..., str] = _nothing_lacks
+    look: str = ""
+    draw: Act = _draws_nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One thing that an exercise asks for: judged of what was seen, with a sentence for what that was, and hints.
+
+    ``for_its_sentence``: no trap needs it, as a later one refuses the same; it stands for its better sentence.
+    """
+
+    name: str
+    holds: Callable[[Any], bool]
+    says: Callable[[Any], str]
+    asks: str
+    hints: tuple[str, str, str]
+    for_its_sentence: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trap:
+    """A wrong answer that people give: what is done, or handed in, and the condition that refuses it."""
+
+    name: str
+    act: Act
+    refused_by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """A task with a start of its own, judged by conditions in order of what ``look`` saw in a branch.
+
+    ``takes`` names what is handed in: the lab or vault of ``start`` first, where there is one.  ``look`` gets a branch
+    of it and whatever else was handed in.  ``untouched`` says of what was handed in beside a lab, or without one,
+    whether it is as delivered.
+    """
+
+    name: str
+    title: str
+    goal: str
+    look: Act
+    conditions: tuple[Condition, ...]
+    ways: Mapping[str, Act]
+    traps: tuple[Trap, ...]
+    start: Callable[[], Any] | None = None
+    takes: tuple[str, ...] = ("the lab",)
+    untouched: Callable[..., bool] | None = None
+
+    def handed_in(self, act: Act) -> tuple[Any, ...]:
+        """Return what is handed in by one of the ways or traps: done in a start of its own, or handed in itself.
+
+        Where more than the lab is handed in, an act returns all of it.
+        """
+        if self.start is None:
+            return (act,)
+        world = self.start()
+        returned = act(world)
+        return returned if len(self.takes) > 1 and isinstance(returned, tuple) else (world,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Minutes:
+    """What the parts of a lesson take, in minutes, for whoever teaches it."""
+
+    recall: int
+    first: int
+    changed: int
+    exercises: tuple[int, ...]
+    end: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.recall + self.first + self.changed + sum(self.exercises) + self.end
+
+
+@dataclass(frozen=True, kw_only=True)
+class LessonPlan:
+    """A lesson: its number, its title, which is a question, and its parts; ``ask`` and ``cut`` are for who teaches."""
+
+    number: str
+    file: str
+    title: str
+    minutes: Minutes
+    ask: str
+    cut: str
+    questions: tuple[Question, ...]
+    exercises: tuple[Exercise, ...]
+    recalls: tuple[Recall, ...] = ()

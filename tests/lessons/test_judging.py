@@ -1,0 +1,62 @@
+"""Judging: the first condition that does not hold refuses, an error of the check's own is no verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from labkit import Vault
+from labkit.lessons.judging import ELSEWHERE, attempted, judge, refusals
+from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT
+from tests.lessons.conftest import APP, DOUBLE, TWO, set_two, start
+
+
+def test_the_first_condition_refuses_and_all_are_looked_at_for_tables():
+    vault = start()
+    vault.delete(APP)
+
+    judged = judge(TWO, (vault,))
+    assert judged[:3] == (NOT_YET, "there", "{}")
+    assert refusals(TWO, (vault,)) == ["there", "is two"]
+    set_two(vault)
+    assert judge(TWO, (vault,)).outcome == RIGHT
+    assert refusals(TWO, (vault,)) == []
+
+
+def test_what_was_handed_in_stays_as_it_was():
+    vault = start()
+    set_two(vault)
+    before = len(vault.calls), vault.now()
+    judge(TWO, (vault,))
+
+    assert (len(vault.calls), vault.now()) == before
+    assert vault.get(APP).data["data"] == {"n": 2}
+
+
+def test_attempts_are_known_again():
+    vault = start()
+    vault.post(APP, {"data": {"n": 3}})
+    first = judge(TWO, (vault,)).attempt
+
+    assert judge(TWO, (vault,)).attempt == first != ""
+    vault.post(APP, {"data": {"n": 3}})
+    assert judge(TWO, (vault,)).attempt != first
+
+
+def test_another_beginning_is_refused_before_anything_else():
+    assert judge(TWO, (Vault.dev(seed=9),)).condition == ELSEWHERE
+
+
+def test_what_was_handed_in_beside_a_lab_counts_as_attempted():
+    both = replace(TWO, takes=("the vault", "a list"), untouched=lambda listed: listed == [])
+
+    assert not attempted(both, (start(), ...))
+    assert not attempted(both, (start(), []))
+    assert attempted(both, (start(), [1]))
+    assert judge(DOUBLE, (lambda n: None,)).outcome == NOT_ATTEMPTED
+    assert not attempted(TWO, (start(),))
+
+
+def test_a_check_that_fails_is_no_verdict():
+    vault = start()
+    set_two(vault)
+    assert judge(replace(TWO, look=lambda branch: branch["x"]), (vault,)).outcome == CANNOT_JUDGE

@@ -1,0 +1,239 @@
+"""A lesson in a reader's hands: what is sealed stays, what is not done writes nothing, each answer says what it is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labkit import Lab, Vault
+from labkit.lessons.lesson_handle import Lesson
+from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT
+from tests.lessons.conftest import APP, PLAN, TWO, set_two
+
+
+def kept(here: Lesson) -> dict[str, Any]:
+    return json.loads(here.progress.path.read_text()) if here.progress.path.exists() else {}
+
+
+# ---- recall
+
+
+def test_recall_asks_and_says_whether_it_was_known(here):
+    assert "Which number? (one / two)" in repr(here.recall())
+    assert here.recall(1).lines == ("Which number? (one / two)",)
+    assert kept(here) == {}
+    assert here.recall(1, "one").outcome == "otherwise"
+    assert kept(here)["99/recall/00: Which number?"] == {"missed": True}
+    assert here.recall(1, "two").outcome == RIGHT
+    assert kept(here)["99/recall/00: Which number?"] == {"missed": False}
+
+
+@pytest.mark.parametrize("given", [(2,), (-1,), (True,), ("1",), (1, "three"), (1, 2)])
+def test_recall_refuses_what_it_does_not_ask(here, given):
+    with pytest.raises(ValueError, match="expected"):
+        here.recall(*given)
+    assert kept(here) == {}
+
+
+# ---- predictions
+
+
+def test_without_an_answer_it_asks_and_writes_nothing(here, vault):
+    assert here.predict("latest", ...).lines[0] == "Which version is the latest?"
+    assert "a number from 0 to 9" in repr(here.predict("latest"))
+    assert "'old', 'new'" in repr(here.predict("kind"))
+    shown = here.reveal("latest", vault)
+    assert (shown.outcome, kept(here)) == (NOT_ATTEMPTED, {})
+    assert "1" not in repr(shown)
+
+
+def test_a_prediction_is_sealed_by_its_reveal(here, vault):
+    here.predict("latest", 7, sure=3)
+    here.predict("latest", 3, sure=3)
+    vault.post(APP, {"data": {}})
+    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; this lab shows 2."
+    assert "You said 3, and that stays; 2 stands beside it." in here.predict("latest", 2).lines
+    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; later you said 2; this lab shows 2."
+    assert kept(here)["99/predict/latest"]["answer"] == 3
+
+
+def test_the_outcome_is_measured_in_the_lab_that_is_handed_in_and_not_kept(here, vault):
+    here.predict("latest", 2)
+    vault.post(APP, {"data": {}})
+    assert here.reveal("latest", vault).outcome == "as you said"
+    vault.post(APP, {"data": {}})
+    assert here.reveal("latest", vault).outcome == "otherwise"
+    assert set(kept(here)["99/predict/latest"]) == {"answer", "sure", "revealed"}
+
+
+def test_a_wrong_model_has_its_reply_and_everybody_is_given_the_reason(here, vault):
+    here.predict("latest", 1)
+    vault.post(APP, {"data": {}})
+    assert here.reveal("latest", vault).lines[1:] == (
+        "One would be right if a write replaced the last.",
+        "Each write makes a version.",
+    )
+    other = Lesson(PLAN, str(here.progress.path.parent / "nowhere"))
+    other.predict("latest", 5)
+    assert other.reveal("latest", vault).lines[1] == "Count the writes."
+    other.predict("kind", "old")
+    assert other.reveal("kind", vault).lines[1] == "Old is what it was."
+
+
+def test_a_lab_that_was_not_run_so_far_seals_nothing(here, vault):
+    here.predict("latest", 1)
+    vault.delete(APP)
+    assert here.reveal("latest", vault)[:2] == (NOT_YET, ("Write it first.",))
+    assert "revealed" not in kept(here)["99/predict/latest"]
+
+
+def test_a_measure_that_fails_is_no_verdict(tmp_path, vault):
+    broken = replace(PLAN.questions[0], measure=lambda world: 1 // 0)
+    here = Lesson(replace(PLAN, questions=(broken,)), str(tmp_path))
+    here.predict("latest", 1)
+    shown = here.reveal("latest", vault)
+    assert shown.outcome == CANNOT_JUDGE
+    assert "ZeroDivisionError" in repr(shown)
+    assert "revealed" not in kept(here)["99/predict/latest"]
+
+
+@pytest.mark.parametrize("answer", [-1, 10, True, "1", None, [1], float("nan")])
+def test_an_answer_of_another_kind_is_refused(here, answer):
+    with pytest.raises(ValueError, match="answer: expected a number from 0 to 9"):
+        here.predict("latest", answer)
+    assert kept(here) == {}
+
+
+@pytest.mark.parametrize("sure", [0, 4, "3", None, True])
+def test_how_sure_is_one_of_three(here, sure):
+    with pytest.raises(ValueError, match="sure: expected 1 for a guess"):
+        here.predict("latest", 1, sure=sure)
+
+
+def test_a_choice_is_one_of_those_there_are(here):
+    with pytest.raises(ValueError, match=r"answer: expected one of the choices.*old"):
+        here.predict("kind", "odl")
+
+
+def test_a_reveal_asks_for_a_lab(here):
+    here.predict("latest", 1)
+    with pytest.raises(ValueError, match="world: expected the lab or vault"):
+        here.reveal("latest", 3)
+
+
+# ---- exercises
+
+
+def test_what_was_not_attempted_writes_nothing(here, vault):
+    vault.get(APP)
+    vault.advance("3h")
+    assert here.check("two", vault)[:2] == (NOT_ATTEMPTED, ("n is 2",))
+    assert here.check("two", ...).outcome == NOT_ATTEMPTED
+    assert here.check("double", lambda n: None).outcome == NOT_ATTEMPTED
+    assert "check it first" in repr(here.hint("two"))
+    assert kept(here) == {}
+
+
+def test_a_check_says_what_was_seen_and_what_is_asked_for(here, vault):
+    vault.post(APP, {"data": {"n": 3}})
+    assert here.check("two", vault).lines == ("n has to be 2", "Seen here: n is 3.", "`here.hint('two')` helps.")
+    assert here.check("two", vault) == here.check("two", vault)
+    set_two(vault)
+    assert here.check("two", vault)[:2] == (RIGHT, ("n is 2",))
+    assert here.check("double", lambda n: 2 * n).outcome == RIGHT
+
+
+def test_one_that_began_otherwise_is_sent_to_the_start(here):
+    other = Vault.dev(seed=6)
+    set_two(other)
+    assert "here.start('two')" in here.check("two", other).lines[0]
+
+
+def test_a_check_that_fails_itself_counts_as_nothing(tmp_path, vault):
+    here = Lesson(replace(PLAN, exercises=(replace(TWO, look=lambda branch: 1 // 0),)), str(tmp_path))
+    set_two(vault)
+    said = here.check("two", vault)
+    assert said.outcome == CANNOT_JUDGE
+    assert "counts as nothing: ZeroDivisionError" in said.lines[0]
+    assert kept(here) == {}
+
+
+def test_hints_climb_with_changed_attempts_only(here, vault):
+    vault.post(APP, {"data": {"n": 3}})
+    here.check("two", vault)
+    assert here.hint("two").lines == ("look at n",)
+    assert here.hint("two").lines == ("look at n", "Another hint comes when another attempt was checked.")
+    here.check("two", vault)
+    assert here.hint("two").lines[0] == "look at n"
+    for n, hint in ((4, "n is a number"), (5, "post()"), (6, "post()")):
+        vault.post(APP, {"data": {"n": n}})
+        here.check("two", vault)
+        assert here.hint("two").lines[0] == hint
+    assert "--solutions" in here.hint("two").lines[1]
+
+
+def test_hints_are_aimed_at_what_failed_last(here, vault):
+    vault.post(APP, {"data": {"n": 3}})
+    here.check("two", vault)
+    here.hint("two")
+    vault.delete(APP)
+    here.check("two", vault)
+    assert kept(here)["99/check/two"]["failed"] == "there"
+    here.hint("two")
+    assert set(kept(here)["99/check/two"]["rungs"]) == {"there", "is two"}
+
+
+def test_progress_says_whether_help_was_needed_and_whether_it_was_done_again(here, vault):
+    def skill(name: str) -> str:
+        return kept(here)[f"99/check/{name}"]["skill"]
+
+    vault.post(APP, {"data": {"n": 3}})
+    here.check("two", vault)
+    assert skill("two") == "seen"
+    here.hint("two")
+    set_two(vault)
+    here.check("two", vault)
+    here.check("two", vault)
+    assert skill("two") == "with help"
+    here.check("double", lambda n: n + n)
+    assert skill("double") == "alone"
+    here.check("two", vault)
+    assert skill("two") == "again later"
+    assert ("exercise two", "again later") in here.done().rows
+    assert ("prediction latest", "open") in here.done().rows
+    assert "again later" in repr(Lesson(PLAN, str(here.progress.path.parent)).done())
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda here: here.check("two"), "expected the vault"),
+        (lambda here: here.check("two", 1, 2), "expected the vault"),
+        (lambda here: here.check("two", 3), "the vault: expected what here.start"),
+        (lambda here: here.check("two", Lab.pair(seed=1)), ""),
+        (lambda here: here.check("double", 3), "expected a function"),
+        (lambda here: here.check("tow", ...), "two"),
+        (lambda here: here.hint("tow"), "an exercise of this lesson"),
+        (lambda here: here.start("tow"), "an exercise of this lesson"),
+        (lambda here: here.start("double"), "has no lab of its own"),
+        (lambda here: here.predict("x", 1), "a prediction of this lesson"),
+        (lambda here: here.reveal("x", None), "a prediction of this lesson"),
+    ],
+)
+def test_what_does_not_exist_or_is_of_another_kind_is_said(here, call, says):
+    if not says:
+        assert "here.start" in call(here).lines[0]
+        return
+    with pytest.raises(ValueError, match=says):
+        call(here)
+    assert kept(here) == {}
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_stops_nothing(tmp_path: Path, vault):
+    here = Lesson(PLAN, str(tmp_path / "missing"))
+    assert "cannot be written" in here.predict("latest", 1).lines[-1]
+    assert Lesson(PLAN, str(tmp_path / "missing")).reveal("latest", vault).outcome == "as you said"

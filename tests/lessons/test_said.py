@@ -1,0 +1,49 @@
+"""What is said: the same words as text and as HTML, with a sign beside the outcome; tables of equal rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.said import NOT_YET, RowTable, Said, table
+
+
+class Drawn:
+    """Stands for a picture."""
+
+    def __repr__(self) -> str:
+        return "Drawn(a line)"
+
+    def _repr_html_(self) -> str:
+        return "<svg></svg>"
+
+
+def test_text_and_page_say_the_same():
+    said = Said(NOT_YET, ("n < 2", "try `post(1 < 2)`"), Drawn())
+
+    assert repr(said) == "NOT YET: n < 2\n  try `post(1 < 2)`\n  Drawn(a line)"
+    page = said._repr_html_()
+    assert "<strong>△ not yet</strong>: n &lt; 2" in page
+    assert "<code>post(1 &lt; 2)</code>" in page
+    assert page.endswith("<svg></svg></section>")
+
+
+def test_an_odd_backtick_is_text():
+    assert "a ` b" in Said("sealed", ("a ` b",))._repr_html_()
+
+
+def test_a_table_is_aligned_and_its_head_is_marked():
+    shown = table("Answers", [{"cluster": "paris", "answers": 200}, {"cluster": "x", "answers": "<none>"}])
+
+    assert repr(shown) == "Answers\ncluster  answers\nparis    200\nx        <none>"
+    assert '<th scope="col">cluster</th>' in shown._repr_html_()
+    assert "<td>&lt;none&gt;</td>" in shown._repr_html_()
+    assert "<caption>Answers</caption>" in shown._repr_html_()
+
+
+def test_rows_of_other_columns_are_refused():
+    with pytest.raises(ValueError, match="rows: expected rows with the columns a"):
+        RowTable("x", [{"a": 1}, {"b": 1}])
+
+
+def test_a_table_without_rows_is_its_title():
+    assert repr(RowTable("Nothing", [])) == "Nothing\n"

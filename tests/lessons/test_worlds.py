@@ -1,0 +1,105 @@
+"""Worlds: what counts as done, where one began, and that a branch leaves it as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab, Vault
+from labkit.lessons.two_primaries.fence import start as fence
+from labkit.lessons.two_primaries.stall import start as stall
+from labkit.lessons.worlds import acts_of, begins_as, branched, fingerprint, is_world
+
+WRITE = {"data": {"n": 1}}
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda lab: lab.run("90s"),
+        lambda lab: lab["paris"].get("secret/data/orders/1"),
+        lambda lab: (lab.map(), lab.timeline(), lab.lag("paris", "tokyo"), lab["paris"].status()),
+        lambda lab: lab.branch("x")["paris"].demote(),
+    ],
+)
+def test_reading_drawing_and_time_are_not_done(act):
+    lab = fence()
+    act(lab)
+    assert acts_of(lab) == acts_of(fence())
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda lab: lab["paris"].post("secret/data/x", WRITE),
+        lambda lab: lab["paris"].demote(),
+        lambda lab: lab["paris"].seal(),
+        lambda lab: lab.heal(),
+        lambda lab: lab.crash("paris-3"),
+        lambda lab: lab["tokyo"].promote(),
+    ],
+)
+def test_writes_verbs_and_faults_are_done(act):
+    lab = fence()
+    act(lab)
+    assert acts_of(lab) != acts_of(fence())
+
+
+def test_of_a_vault_writes_are_done():
+    vault = Vault.dev(seed=5)
+    begun = acts_of(vault)
+    vault.get("secret/data/app")
+    vault.list("secret/metadata")
+    vault.advance("1h")
+    assert acts_of(vault) == begun
+    vault.post("secret/data/app", WRITE)
+    assert acts_of(vault) != begun
+
+
+def test_where_one_began_is_seen_whatever_was_done_since():
+    lab = fence()
+    lab.crash("paris")
+    lab.run("1s")
+    assert begins_as(lab, fence())
+    assert not begins_as(stall(), fence())
+    assert not begins_as(Lab.pair(seed=61), fence())
+    assert not begins_as(Vault.dev(seed=1), fence())
+    assert begins_as(Vault.dev(seed=1), Vault.dev(seed=1))
+    assert not begins_as(Vault.dev(seed=1), Vault.dev(seed=2))
+
+
+def test_a_branch_leaves_a_lab_as_it_was():
+    lab = fence()
+    before, branches = lab.trace.digest(), lab.parts.branches
+    branch = branched(lab)
+    branch["paris"].demote()
+    again = branched(lab)
+
+    assert (lab.trace.digest(), lab.parts.branches, lab["paris"].mode) == (before, branches, "primary")
+    assert again.parts.label.branch == branch.parts.label.branch != lab.parts.label.branch
+
+
+def test_a_branch_leaves_a_vault_as_it_was():
+    vault = Vault.dev(seed=5)
+    vault.post("transit/keys/k", {})
+    branch = branched(vault)
+    branch.delete("secret/metadata/app")
+    body = {"plaintext": "AAAA"}
+    drawn = [one.post("transit/encrypt/k", body).data for one in (branched(vault), branched(vault), vault.branch("x"))]
+
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(vault.calls) == 1
+
+
+def test_a_start_is_made_once_and_given_new_each_time():
+    one, other = fence(), fence()
+    one.heal()
+
+    assert one is not other
+    assert other.trace.digest() == fence().trace.digest()
+    assert "start" in repr(fence)
+
+
+def test_labs_and_vaults_are_worlds():
+    assert is_world(Vault.dev(seed=1))
+    assert not is_world("paris")
+    assert fingerprint(1) == fingerprint(1) != fingerprint(2)

@@ -1,0 +1,47 @@
+"""Exercise clean_up: what each cluster took alone, and how a list is compared with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.two_primaries.clean_up import keep_tokyo, look, start, taken_alone
+
+
+def test_each_cluster_took_versions_alone_and_one_number_names_two_of_them():
+    lab = start()
+
+    assert taken_alone(lab, "paris", "tokyo") == [("orders/2", 2), ("orders/4", 1)]
+    assert taken_alone(lab, "tokyo", "paris") == [("orders/2", 2), ("orders/3", 2), ("orders/5", 1)]
+
+
+def test_after_the_repair_the_list_can_no_longer_be_made():
+    lab = start()
+    keep_tokyo(lab)
+    lab.run("10s")
+    lab["tokyo"].list("secret/metadata/orders")
+    lab["paris"].disable()
+
+    assert taken_alone(lab, "paris", "tokyo") == []
+
+
+@pytest.mark.parametrize(
+    ("listed", "is_named"),
+    [
+        ([("orders/2", 2)], True),
+        ({("orders/2", 2)}, True),
+        ([["orders/2", 2]], True),
+        (["orders/2"], False),
+        ([("orders/2", "2")], False),
+        ("orders/2", False),
+        (..., False),
+        (3, False),
+    ],
+)
+def test_an_entry_is_a_path_and_a_number(listed, is_named):
+    assert look(start(), listed).is_named is is_named
+
+
+def test_what_is_missing_is_counted():
+    said = look(start(), [("orders/2", 2), ("x", 1)]).difference
+
+    assert said == "2 of 3 versions are missing from the list, 1 do not belong there"
