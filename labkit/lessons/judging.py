@@ -22,7 +22,7 @@ class Judgement(NamedTuple):
 
 
 def judge(exercise: Exercise, handed: tuple[Any, ...]) -> Judgement:
-    """Judge what was handed in, and change nothing of it; where the check itself fails there is no verdict."""
+    """Judge what was handed in, and change nothing of it; a check that fails itself gives no verdict."""
     try:
         return _judge(exercise, handed)
     except Exception as error:  # whatever it is, the reader cannot mend it
