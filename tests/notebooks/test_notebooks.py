@@ -232,14 +232,14 @@ def test_about_what_the_reader_is_invited_to_try(played):
 
 
 def test_about_what_a_machine_may_do(played):
-    names, shown = played["01_machines"]
+    names, shown = played["03_machines"]
 
     assert names["claims"]["xms_mirid"].endswith("/virtualMachines/web-1")
     assert ("web-1", 3600, {"user": "ada"}, 403) in shown
 
 
 def test_about_who_should_not_get_in_and_where_the_reason_is(played):
-    names, shown = played["01_machines"]
+    names, shown = played["03_machines"]
 
     assert {(answer.status, *answer.errors) for answer in names["tries"]} == {
         (403, "1 error occurred:\n\t* permission denied\n\n")
@@ -248,21 +248,21 @@ def test_about_who_should_not_get_in_and_where_the_reason_is(played):
 
 
 def test_about_rolling_keys_and_a_cloud_that_is_down(played):
-    names, _ = played["01_machines"]
+    names, _ = played["03_machines"]
 
     assert names["statuses"] == [200, 403, 200]
     assert (names["after_hours"], names["after_a_day"].status) == (200, 503)
 
 
 def test_about_the_last_password(played):
-    names, shown = played["01_machines"]
+    names, shown = played["03_machines"]
 
     assert (204, False, 200) in shown
     assert names["before"] != names["after"]
 
 
 def test_about_a_failover_without_the_cloud(played):
-    names, shown = played["01_machines"]
+    names, shown = played["03_machines"]
     (why,) = [value for value in shown if hasattr(value, "origin")]
 
     assert [names[name] for name in ("at_paris", "with_token", "at_tokyo")] == [200, 200, 503]

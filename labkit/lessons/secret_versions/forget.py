@@ -1,0 +1,132 @@
+"""Forget: at most three versions, each gone an hour after it was written, without any further call."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from labkit.front.vault import Vault
+from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.worlds import KeptStart
+
+SESSION = "secret/data/session"
+WRITES = 5
+
+
+class ForgetSeen(NamedTuple):
+    """What became of five writes: how many versions remain, and what a read answers a minute before the hour, after."""
+
+    versions: int
+    before: int
+    after: int
+
+
+@KeptStart
+def start() -> Vault:
+    """Return a vault in which nothing is limited."""
+    vault = Vault.dev(seed=13)
+    vault.post(SESSION, {"data": {"n": 0}})
+    return vault
+
+
+def look(branch: Vault) -> ForgetSeen:
+    """Write five times, and read before and after the hour."""
+    for number in range(1, WRITES + 1):
+        branch.post(SESSION, {"data": {"n": number}})
+    found = branch.get("secret/metadata/session")
+    readable = [row for row in found.data["versions"].values() if not row["destroyed"]] if found.ok else []
+    branch.advance("59m")
+    before = branch.get(SESSION).status
+    branch.advance("2m")
+    return ForgetSeen(len(readable), before, branch.get(SESSION).status)
+
+
+def limit_the_key(vault: Vault) -> None:
+    """Set both limits on the one secret."""
+    vault.post("secret/metadata/session", {"max_versions": 3, "delete_version_after": "1h"})
+
+
+def limit_the_engine(vault: Vault) -> None:
+    """Set both limits for everything below secret/."""
+    vault.post("secret/config", {"max_versions": 3, "delete_version_after": "3600s"})
+
+
+def _above_the_engine(vault: Vault) -> None:
+    vault.post("secret/config", {"delete_version_after": "30m"})
+    limit_the_key(vault)
+
+
+def _by_hand(vault: Vault) -> None:
+    vault.advance("1h")
+    vault.delete(SESSION)
+    vault.post("secret/metadata/session", {"max_versions": 3})
+
+
+FORGET = Exercise(
+    name="forget",
+    title="What forgets by itself",
+    goal="of secret/data/session at most three versions are kept, and each can be read for an hour and no longer.",
+    start=start,
+    look=look,
+    takes=("the vault",),
+    conditions=(
+        Condition(
+            name="three",
+            holds=lambda seen: seen.versions <= 3,
+            says=lambda seen: f"after {WRITES} more writes {seen.versions} versions are kept",
+            asks="At most three versions may be kept.",
+            hints=(
+                "Write five times in a vault of your own, and read the metadata.",
+                "The number of versions is a setting of the secret, or of the engine it lives in.",
+                '`vault.post("secret/metadata/session", {"max_versions": …})`',
+            ),
+        ),
+        Condition(
+            name="an hour",
+            holds=lambda seen: seen.after == 404,
+            says=lambda seen: f"61 minutes after the last write a read answers {seen.after}",
+            asks="An hour after it was written, a version may no longer be readable.",
+            hints=(
+                'Look at deletion_time in the metadata, after a write, or use `vault.advance("61m")`.',
+                "A limit of versions does not know time; what is deleted by hand is a call.",
+                "`delete_version_after`",
+            ),
+        ),
+        Condition(
+            name="not sooner",
+            holds=lambda seen: seen.before == 200,
+            says=lambda seen: f"59 minutes after the last write a read answers {seen.before}",
+            asks="Until then the latest version has to be readable.",
+            hints=(
+                "Look at deletion_time in the metadata: how long after the write is it?",
+                "Where engine and secret both have a time, the shorter one counts.",
+                '`{"delete_version_after": "1h"}`, and none that is shorter on `secret/config`',
+            ),
+        ),
+    ),
+    ways={"on the secret": limit_the_key, "on the engine": limit_the_engine},
+    traps=(
+        Trap(
+            name="versions only",
+            act=lambda vault: vault.post("secret/metadata/session", {"max_versions": 3}),
+            refused_by="an hour",
+        ),
+        Trap(
+            name="time only",
+            act=lambda vault: vault.post("secret/metadata/session", {"delete_version_after": "1h"}),
+            refused_by="three",
+        ),
+        Trap(name="deleted by hand", act=_by_hand, refused_by="an hour"),
+        Trap(name="deleted at once", act=lambda vault: vault.delete(SESSION), refused_by="three"),
+        Trap(name="a time above that of the engine", act=_above_the_engine, refused_by="not sooner"),
+        Trap(
+            name="another secret",
+            act=lambda vault: vault.post("secret/metadata/app", {"max_versions": 3, "delete_version_after": "1h"}),
+            refused_by="three",
+        ),
+        Trap(
+            name="destroyed",
+            act=lambda vault: vault.put("secret/destroy/session", {"versions": [1]}),
+            refused_by="three",
+        ),
+    ),
+)
