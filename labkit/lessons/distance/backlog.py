@@ -1,0 +1,181 @@
+"""Backlog: let the line be cut for so long that the pair has to compare, in place of streaming what was missed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from labkit.front.lab import Lab
+from labkit.lab.plan.blueprint import pair
+from labkit.lessons.distance.line import PATH, since
+from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.worlds import KeptStart
+
+ENTRIES, SETTLING = 64, "20s"
+HARMLESS = ("partition", "cut", "isolate", "heal", "slow", "lose", "flap", "steady", "restore", "pause", "resume")
+
+
+class BacklogSeen(NamedTuple):
+    """What happened since the start: writes, comparisons, faults that are no line, and the roots in the end."""
+
+    writes: int
+    compared: int
+    others: tuple[str, ...]
+    roots_equal: bool
+    state: str
+
+
+@KeptStart
+def start() -> Lab:
+    """Return a calm pair whose primary remembers its last 64 entries only."""
+    blueprint = pair()
+    clusters = tuple([replace(plan, backlog_entries=ENTRIES) for plan in blueprint.clusters])
+    lab = Lab(replace(blueprint, clusters=clusters), seed=41)
+    lab.replicate("paris", "tokyo")
+    lab["paris"].post(f"{PATH}/first", {"data": {}})
+    lab.run("5s")
+    return lab
+
+
+def look(branch: Lab) -> BacklogSeen:
+    """Let the branch settle, and read what happened since the start."""
+    begun = start()
+    branch.run(SETTLING)
+    others = [event.verb for event in since(branch, begun, "fault") if event.verb not in HARMLESS]
+    changed = [f"{event.cluster} {event.mode}" for event in since(branch, begun, "mode") if event.mode != "secondary"]
+    synced = since(branch, begun, "observed", what="merkle_diff")
+    left = since(branch, begun, "observed", what="replication_stopped")
+    return BacklogSeen(
+        writes=len(branch.ledger.writes) - len(begun.ledger.writes),
+        compared=len(synced),
+        others=(*others, *changed, *[event.what for event in left]),
+        roots_equal=branch["paris"].root == branch["tokyo"].root,
+        state=str(branch["tokyo"].status()["state"]),
+    )
+
+
+def many_secrets(lab: Lab) -> None:
+    """Cut the line, write more secrets than are remembered, and heal it."""
+    lab.partition("paris", "tokyo")
+    for number in range(ENTRIES + 6):
+        lab["paris"].post(f"secret/data/orders/{number}", {"data": {"n": number}})
+    lab.run("2s")
+    lab.heal()
+    lab.run("10s")
+
+
+def one_secret(lab: Lab) -> None:
+    """Cut one direction, write one secret again and again, and heal it."""
+    lab.cut("paris", "tokyo")
+    lab.run("5s")
+    for number in range(2 * ENTRIES):
+        lab["paris"].post("secret/data/orders/same", {"data": {"n": number}})
+    lab.run("2s")
+    lab.heal()
+    lab.run("10s")
+
+
+def _too_short(lab: Lab) -> None:
+    lab.partition("paris", "tokyo")
+    for number in range(ENTRIES // 2):
+        lab["paris"].post(f"{PATH}/{number}", {"data": {"n": number}})
+    lab.heal()
+    lab.run("10s")
+
+
+def _joined_again(lab: Lab) -> None:
+    lab["tokyo"].disable()
+    lab["tokyo"].enable_secondary("paris")
+    lab.run("10s")
+
+
+def _crashed(lab: Lab) -> None:
+    lab.crash("paris-1")
+    lab.run("5s")
+    lab.restart("paris-1")
+    lab.run("5s")
+
+
+def _never_healed(lab: Lab) -> None:
+    lab.partition("paris", "tokyo")
+    for number in range(ENTRIES + 6):
+        lab["paris"].post(f"{PATH}/{number}", {"data": {"n": number}})
+    lab.run("10s")
+
+
+def _cut_again(lab: Lab) -> None:
+    many_secrets(lab)
+    lab.partition("paris", "tokyo")
+    lab["paris"].post(f"{PATH}/more", {"data": {}})
+
+
+def _damaged(lab: Lab) -> None:
+    lab.corrupt("tokyo", layer="page")
+    lab["paris"].post(f"{PATH}/more", {"data": {}})
+    lab.run("10s")
+
+
+def _other_side(lab: Lab) -> None:
+    lab.partition("paris", "tokyo")
+    for number in range(ENTRIES + 6):
+        lab["tokyo"].post(f"{PATH}/{number}", {"data": {"n": number}})
+    lab.heal()
+    lab.run("10s")
+
+
+BACKLOG = Exercise(
+    name="backlog",
+    title="Beyond the backlog",
+    goal=f"after a fault of the line tokyo compares with paris in place of streaming, and in the end their roots are "
+    f"equal; this pair's backlog has {ENTRIES} entries.",
+    start=start,
+    look=look,
+    conditions=(
+        Condition(
+            name="compared",
+            holds=lambda seen: seen.compared > 0,
+            says=lambda seen: f"{seen.writes} writes since the start, and tokyo never compared: it streamed",
+            asks="tokyo has to come back to a primary that no longer remembers all that it missed.",
+            hints=(
+                'Look at `lab.lag("paris", "tokyo").entries` before the line is healed.',
+                f"What is in the backlog is streamed. It holds {ENTRIES} entries, and each write is one.",
+                "write more than that at paris while the line is cut",
+            ),
+        ),
+        Condition(
+            name="the line only",
+            holds=lambda seen: not seen.others,
+            says=lambda seen: f"besides the line, this happened: {', '.join(seen.others)}",
+            asks="Only the line may fail: no node, no damage, and both stay in replication.",
+            hints=(
+                "Look at the faults in `lab.timeline()`.",
+                "A cluster that joins again compares too, but for another reason.",
+                "`lab.partition(...)` and `lab.heal()`",
+            ),
+        ),
+        Condition(
+            name="equal",
+            holds=lambda seen: seen.roots_equal and seen.state == "stream-wals",
+            says=lambda seen: (
+                f"{SETTLING} later tokyo is in {seen.state}, and the roots are "
+                + ("equal" if seen.roots_equal else "not equal")
+            ),
+            asks="In the end both have to hold the same, and stream.",
+            hints=(
+                "Look in `lab.map()`: is the line whole?",
+                "Over a cut line nothing is compared, and nothing is made equal.",
+                "`lab.heal()`",
+            ),
+        ),
+    ),
+    ways={"many secrets": many_secrets, "one secret, often": one_secret},
+    traps=(
+        Trap(name="cut too short", act=_too_short, refused_by="compared"),
+        Trap(name="a crash in place of a cut", act=_crashed, refused_by="compared"),
+        Trap(name="the wrong cluster", act=_other_side, refused_by="compared"),
+        Trap(name="never healed", act=_never_healed, refused_by="compared"),
+        Trap(name="disabled and joined again", act=_joined_again, refused_by="the line only"),
+        Trap(name="damage", act=_damaged, refused_by="the line only"),
+        Trap(name="cut again", act=_cut_again, refused_by="equal"),
+    ),
+)
