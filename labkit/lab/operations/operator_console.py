@@ -6,6 +6,8 @@
    or sealed: only another runbook would unseal one.
 3. Runbooks are kept as name, arguments and answers; the generator is only a cache of them (R2).
 4. What a caller hands over is copied (``bodies``); an answer counts when it comes from the node that was asked.
+5. One timer is set for all requests that wait: it comes back at the earliest deadline, so none of those that are
+   answered stays in the clock.  A thousand requests in a row leave one timer, not as many as thirty seconds had.
 """
 
 from __future__ import annotations
@@ -105,6 +107,7 @@ class OperatorConsole:
         "refused_messages",
         "runbooks",
         "serial",
+        "timed_ns",
     )
 
     def __init__(self, blueprint: Blueprint, services: HostServices, state: dict[str, Any] | None = None) -> None:
@@ -114,6 +117,7 @@ class OperatorConsole:
         self.cloud_values: Callable[[], dict[str, Any]] = dict  # what operators have of a cloud, where there is one
         self._live: dict[int, Any] = {}
         self.serial: int = state.get("serial", 0)
+        self.timed_ns: int = state.get("timed_ns", 0)  # when the timer for deadlines comes back; 0: none is set
         self.asks: dict[int, PendingAsk] = {row[0]: PendingAsk(*row) for row in state.get("asks", ())}
         self.runbooks: dict[int, RunningRunbook] = {row[0]: RunningRunbook(*row) for row in state.get("runbooks", ())}
         self.answers: dict[int, Response] = dict(state.get("answers", {}))
@@ -137,7 +141,7 @@ class OperatorConsole:
         asked = (self.serial, ask.cluster, ask.node, request, now_ns + timeout_ns, runbook)
         pending = PendingAsk(*asked, shown=ask.shown, started_ns=now_ns)
         self.asks[pending.number] = pending
-        self._services.after(timeout_ns, AskDeadline(pending.number))
+        self._watch_deadline(pending, now_ns)
         self._try(pending)
         return pending.number
 
@@ -186,6 +190,7 @@ class OperatorConsole:
         """Return the console as plain values."""
         return {
             "serial": self.serial,
+            "timed_ns": self.timed_ns,
             "asks": tuple(self.asks.values()),
             "runbooks": tuple(self.runbooks.values()),
             "answers": dict(self.answers),
@@ -221,11 +226,24 @@ class OperatorConsole:
     def _look_again(self, pending: PendingAsk) -> None:
         self._services.after(RETRY_NS, AskAgain(pending.number, pending.tries))
 
+    def _watch_deadline(self, pending: PendingAsk, now_ns: int) -> None:
+        """Set the timer for a request, unless it comes back earlier already."""
+        if not self.timed_ns or pending.deadline_ns < self.timed_ns:
+            self.timed_ns = pending.deadline_ns
+            self._services.after(pending.deadline_ns - now_ns, AskDeadline(pending.number))
+
     def _on_deadline(self, timer: AskDeadline) -> None:
-        pending = self.asks.get(timer.number)
-        if pending is not None:
-            request = pending.request._replace(path=pending.shown_path)
-            self._end(pending, silence(f"no answer from {pending.cluster} to {request!r} in time"))
+        """End what waited long enough; set the timer for what still waits, if this was the one that was set last."""
+        now_ns = self._services.now()
+        waiting = [pending for pending in self.asks.values() if _is_due(pending, timer, now_ns)]
+        if self.timed_ns <= now_ns:
+            self.timed_ns = 0
+        for pending in waiting:
+            if pending.number in self.asks:
+                request = pending.request._replace(path=pending.shown_path)
+                self._end(pending, silence(f"no answer from {pending.cluster} to {request!r} in time"))
+        if self.asks and not self.timed_ns:
+            self._watch_deadline(min(self.asks.values(), key=_deadline), now_ns)
 
     def _on_ask_again(self, timer: AskAgain) -> None:
         pending = self.asks.get(timer.number)
@@ -320,6 +338,14 @@ class OperatorConsole:
         self._live.pop(number, None)
         self.finished[number] = finished
         self._services.emit(RunbookEnded(number, finished.ok, finished.text))
+
+
+def _is_due(pending: PendingAsk, timer: AskDeadline, now_ns: int) -> bool:
+    return pending.number == timer.number or pending.deadline_ns <= now_ns
+
+
+def _deadline(pending: PendingAsk) -> int:
+    return pending.deadline_ns
 
 
 def _played(running: RunningRunbook, steps: Any, answer: Any) -> Any:

@@ -109,6 +109,45 @@ def test_the_end_of_its_time_is_silence_and_unknown(console, outside):
     assert outside.reports[0].outcome == "unknown"
 
 
+def test_one_timer_is_set_for_all_that_waits_and_comes_back_at_the_earliest_deadline(console, outside):
+    numbers = [console.ask(HEALTH, seconds * SECOND_NS) for seconds in (5, 9, 7, 5)]
+    assert outside.timers == [(5 * SECOND_NS, AskDeadline(numbers[0]), 0)]
+    answered(console, outside.sent[0], 200)
+    outside.now_ns = 5 * SECOND_NS
+    console.on_timer(AskDeadline(numbers[0]))
+
+    assert {number: answer.status for number, answer in console.answers.items()} == {numbers[0]: 200, numbers[3]: 0}
+    assert outside.timers[1:] == [(2 * SECOND_NS, AskDeadline(numbers[2]), 0)]
+    console.ask(HEALTH, SECOND_NS)
+    assert [delay_ns for delay_ns, _, _ in outside.timers[2:]] == [SECOND_NS]
+
+
+def test_a_request_with_an_earlier_deadline_has_its_own_timer_and_the_later_one_ends_in_time(console, outside):
+    later, earlier = console.ask(HEALTH, 9 * SECOND_NS), console.ask(HEALTH, 5 * SECOND_NS)
+    ended: dict[int, int] = {}
+    due = {at_ns: timer for at_ns, timer, _ in outside.timers}
+    while due:
+        outside.now_ns = min(due)
+        timer, known = due.pop(outside.now_ns), len(outside.timers)
+        console.on_timer(timer)
+        due |= {outside.now_ns + delay_ns: timer for delay_ns, timer, _ in outside.timers[known:]}
+        ended |= {number: outside.now_ns for number in console.answers if number not in ended}
+
+    assert ended == {earlier: 5 * SECOND_NS, later: 9 * SECOND_NS}
+    assert console.timed_ns == 0
+
+
+def test_what_was_saved_with_a_timer_for_each_request_goes_on(console, outside):
+    numbers = [console.ask(HEALTH, seconds * SECOND_NS) for seconds in (5, 9)]
+    state = console.state()
+    del state["timed_ns"]
+    again = OperatorConsole(pair(), outside.services, state)
+    for at_ns, number in zip((5, 9), numbers, strict=True):
+        outside.now_ns = at_ns * SECOND_NS
+        again.on_timer(AskDeadline(number))
+        assert again.answers[number].status == 0
+
+
 def test_a_runbook_ends_with_a_report(console, outside):
     number = console.start("seal", cluster="paris")
     answered(console, outside.sent[0], 204)
@@ -135,6 +174,14 @@ def test_an_answer_lies_under_its_number(quiet):
 
     assert quiet.parts.console.answers[number].status == 200
     assert quiet.parts.console.asks == {}
+
+
+def test_what_was_answered_leaves_no_timers(quiet):
+    for _ in range(20):
+        quiet["paris"].get("sys/health")
+
+    timers = [payload for _, (_, _, payload) in quiet.parts.clock.pending() if isinstance(payload, AskDeadline)]
+    assert len(timers) <= 1
 
 
 def test_the_root_token_is_sent_unless_another_is_given(quiet):
@@ -284,7 +331,8 @@ def test_what_is_kept_of_the_console_is_plain(quiet):
     assert [running[1] for running in kept["runbooks"]] == ["replicate"]
     assert all(type(running) is not type(lambda: 0) for running in kept["runbooks"])
     assert set(kept) == {"serial", "asks", "runbooks", "answers", "finished", "credentials", "former", "kept"} | {
-        "refused_messages"
+        "refused_messages",
+        "timed_ns",
     }
 
 
