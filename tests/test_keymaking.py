@@ -484,6 +484,17 @@ def test_a_token_has_one_spelling(spelling: str) -> None:
         verify_es512(PUBLIC, spelling)
 
 
+@pytest.mark.parametrize("size", [0, 131, 133, 134])
+def test_a_signature_has_132_bytes(size: int) -> None:
+    """A longer one, whose second number begins with zeros, would be another spelling of the same numbers."""
+    signed, _, text = TOKEN.rpartition(".")
+    raw = base64.urlsafe_b64decode(text)
+    spelled = raw[:66] + raw[66:].rjust(size - 66, b"\0") if size > len(raw) else raw[:size]
+
+    with pytest.raises(ValueError, match="signed by another key, or altered"):
+        verify_es512(PUBLIC, f"{signed}.{base64url(spelled)}")
+
+
 def test_times_are_judged_against_the_time_handed_in() -> None:
     issued = CLAIMS["iat"] * SECOND
     bare = sign_es512(SIGNING, {"nbf": CLAIMS["nbf"], "exp": CLAIMS["exp"]})

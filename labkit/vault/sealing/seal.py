@@ -112,7 +112,7 @@ def parse_share(text: Any) -> bytes:
 
 def _from_hex(text: str) -> bytes | None:
     try:
-        return bytes.fromhex(text) if not any(c.isspace() for c in text) else None
+        return bytes.fromhex(text) if text.split() == [text] else None  # with white space in it, it is no hex
     except ValueError:
         return None
 
