@@ -23,20 +23,16 @@ DRAWS = 256  # that are made at once
 
 T = TypeVar("T")
 
+now: Callable[[], int] = time.time_ns
+"""Return the wall clock: integer nanoseconds since 1970-01-01T00:00:00Z; each request looks at it."""
+
+steady: Callable[[], int] = time.monotonic_ns
+"""Return nanoseconds since some instant, on a clock that is never set: for what is paced by real time."""
+
 _pools: list[list[Any]] = []
 _nonces: dict[int, tuple[Struct, list[bytes]]] = {}
 _sockets: dict[Callable[[], list[int]], None] = {}  # what names descriptors that are of no use to a child
 _forks = 0  # that lie between the first process that had this module, and this one
-
-
-def now() -> int:
-    """Return the wall clock: integer nanoseconds since 1970-01-01T00:00:00Z."""
-    return time.time_ns()
-
-
-def steady() -> int:
-    """Return nanoseconds since some instant, on a clock that is never set: for what is paced by real time."""
-    return time.monotonic_ns()
 
 
 def entropy(size_bytes: int) -> bytes:

@@ -147,10 +147,11 @@ class Vault(VaultNode, Aiming, ShortForms):
                 aim = self.take_aim(method, path, headers or {})
                 if aim is not None:
                     return self._meet_in_process(aim, Request(method, path, headers or {}, json, remote_address))
-            now_ns = self.core.now()
-            if scheduled_work.may_be_due(self.core, now_ns):
+            core = self.core
+            now_ns = core.now()
+            if core.next_due_ns != 0 and scheduled_work.may_be_due(core, now_ns):
                 self.tick()
-                now_ns = self.core.now()
+                now_ns = core.now()
             self.resolved = None
             outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)), now_ns)
             if isinstance(outcome, Suspended):

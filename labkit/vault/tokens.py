@@ -172,7 +172,7 @@ def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
     if token.kind == "batch":
         text, token = _seal_batch(ctx, token)
         return text + ending, token
-    drawn = base62(ctx.entropy, 2 * DIGITS)
+    drawn = base62(ctx.source.entropy, 2 * DIGITS)
     text = text or f"hvs.{drawn[:DIGITS]}{ending}"
     expires_ns = ctx.now + token.ttl_s * SECOND_NS if token.ttl_s else 0
     token = token.issued(drawn[DIGITS:] + ending, ctx.now, expires_ns)

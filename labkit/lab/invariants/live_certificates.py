@@ -109,9 +109,10 @@ class LiveCertificates(StandingRule):
 
     def _holds(self, cluster: str, upstreams: tuple[str, ...], secondary_id: str) -> bool:
         """Whether a cluster has an activation of an id that did not end."""
-        own = self._of_cluster.get(cluster, {}).items()
-        live = (grant for name, grant in own if name not in self._ended)
-        return any(row.secondary_id == secondary_id and row.upstream in upstreams for row in live)
+        for name, grant in self._of_cluster.get(cluster, {}).items():  # a loop: each heartbeat is judged
+            if grant.secondary_id == secondary_id and grant.upstream in upstreams and name not in self._ended:
+                return True
+        return False
 
     def _keep(self, name: str, grant: Grant) -> None:
         self._grants[name] = grant

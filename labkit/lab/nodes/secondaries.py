@@ -105,7 +105,7 @@ class Secondaries(NodeReplica):
             self._send(source, rpc, ReplicationRefusal(rpc, serial, refused, addresses), REFUSAL_BYTES, aside=True)
             return
         self._services.emit(SecondaryServed(self._plan.cluster.name, source, secondary_id, rpc))
-        journal = self._journal
+        journal = self._core.replica.journal
         if rpc == "echo":
             answer = self._echo(secondary_id, message)
         elif rpc == root_key_transfer.QUESTION:
@@ -158,7 +158,7 @@ class Secondaries(NodeReplica):
             cluster_addrs=self._addresses,
             stream=self.streams.get(secondary_id),
         )
-        return echo(self._journal, message, here)
+        return echo(core.replica.journal, message, here)
 
     def serve(self, mode: str) -> None:
         """Cut off who was revoked, and push what was committed since; ``mode`` is this cluster's now."""

@@ -31,6 +31,9 @@ from labkit.vault.replication.sync import ask, heard
 from labkit.vault.replication.trust import announcement, root_key_transfer
 from labkit.vault.vault_node import VaultNode
 
+NO_CREDENTIALS_BYTES = size_bytes({})
+"""What the credentials of most questions weigh: only one that opens a connection has any."""
+
 
 class Upstream(NodeReplica):
     """What one node says to the nodes of its upstream; ``heard`` names the host whose answer or push it took last."""
@@ -76,13 +79,15 @@ class Upstream(NodeReplica):
 
     def ask(self, send: AskUpstream) -> None:
         """Send what sync asks for; at the beginning of a connection, the question that opens it."""
-        sync, tree = self._core.replica.sync, self._journal.tree
+        replica = self._core.replica
+        sync, tree = replica.sync, replica.journal.tree
         assert tree is not None
         message = ask(send, tree)
         target = self._services.resolve(send.to)
         if target is None:
             return
-        question = ReplicationQuestion(send.rpc, self._mode.secondary_id, message, {})
+        secondary_id = self._mode.secondary_id if sync is None else sync.secondary_id
+        question = ReplicationQuestion(send.rpc, secondary_id, message, {})
         if send.rpc == "guard_hash":
             message["addresses"] = [cluster_address(name) for name in self._plan.cluster.node_names]
             self.greeting.begin(target.node, question)
@@ -101,7 +106,7 @@ class Upstream(NodeReplica):
             if why:
                 self._core.observe(MESSAGE_REFUSED, source=source, reason=why)
             return None
-        tree = self._journal.tree
+        tree = self._core.replica.journal.tree
         assert tree is not None
         if source != self.heard:
             self._hear(source)
@@ -140,7 +145,8 @@ class Upstream(NodeReplica):
         return None
 
     def _put(self, node: str, question: ReplicationQuestion, aside: bool) -> None:
-        size = size_bytes(question.message) + size_bytes(question.credentials)
+        credentials = question.credentials
+        size = size_bytes(question.message) + (size_bytes(credentials) if credentials else NO_CREDENTIALS_BYTES)
         self._send(node, question.rpc, question, size, aside)
 
     def _hear(self, source: str) -> None:

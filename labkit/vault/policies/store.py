@@ -84,8 +84,8 @@ def is_known(ctx: Context, name: str) -> bool:
 
 def unknown(ctx: Context, names: tuple[str, ...]) -> list[str]:
     """Return those of some names of which no policy is stored; ``root`` needs none."""
-    folder = ctx.namespace.prefix + TEXTS
-    return [name for name in names if name != "root" and ctx.read(folder + name) is None]
+    folder, read = ctx.namespace.prefix + TEXTS, ctx.read if ctx.writes else ctx.source.read
+    return [name for name in names if name != "root" and read(folder + name) is None]
 
 
 def not_assignable(name: str) -> bool:

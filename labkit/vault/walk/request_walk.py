@@ -256,11 +256,18 @@ def audit_request(ctx: Context) -> None:
 
 def name_entry(ctx: Context, response: Response, entry_number: int) -> None:
     """Say in the answer to a write which entry it made (X-Vault-Index)."""
-    from labkit.vault.replication.index_state import HEADER, header_of  # few clusters replicate (R24)
-
-    index = header_of(ctx.core, entry_number)
+    index_state = _index_state()
+    index = index_state.header_of(ctx.core, entry_number)
     if index:
-        response.headers[HEADER] = index
+        response.headers[index_state.HEADER] = index
+
+
+@cache
+def _index_state() -> Any:
+    """Return what says which entry a write made; few clusters replicate (R24), and such a one writes often."""
+    from labkit.vault.replication import index_state
+
+    return index_state
 
 
 def audit_response(ctx: Context, response: Response) -> None:
