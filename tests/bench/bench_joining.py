@@ -11,40 +11,16 @@ pairs it costs what the others do meanwhile.  Without the trace, in processor ti
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from time import process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from labkit import Lab
-from labkit.lab.plan.blueprint import Blueprint, ClusterPlan
-from tests.bench.lab_rows import IN_STAR, star
+from tests.bench.lab_rows import IN_PAIRS, IN_STAR, joined, pairs, star
 
 STAR_GOAL_S, PAIRS_GOAL = 8, 2
 
 
-def pairs(count: int) -> Blueprint:
-    """Clusters of one node at one site."""
-    clusters = tuple(ClusterPlan(name=f"c{number}", site="site", nodes=1) for number in range(count))
-    return Blueprint(sites=("site",), links=(), clusters=clusters)
-
-
-def joined(blueprint: Blueprint, joins: Sequence[tuple[int, int]]) -> tuple[float, float, float]:
-    """Return the seconds to build a lab, those for all joins, and the last fifth of them over the first."""
-    began = process_time()
-    lab = Lab(blueprint, trace=False)
-    built_s = process_time() - began
-    took_s = []
-    for primary, secondary in joins:
-        before = process_time()
-        lab.replicate(f"c{primary}", f"c{secondary}")
-        took_s.append(process_time() - before)
-    fifth = len(took_s) // 5
-    return built_s, sum(took_s), sum(took_s[-fifth:]) / sum(took_s[:fifth])
-
-
-def main(in_star: int = IN_STAR, in_pairs: int = 1_000) -> None:
+def main(in_star: int = IN_STAR, in_pairs: int = IN_PAIRS) -> None:
     """Print a line for each shape."""
     built_s, took_s, ratio = joined(star(in_star), [(0, number) for number in range(1, in_star)])
     verdict = "kept" if built_s + took_s <= STAR_GOAL_S else "MISSED"

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -51,16 +52,26 @@ GOAL_AGAIN_MS = 0.3
 GOAL_MEMORY = 3.0
 
 
-def run(code: str) -> tuple[float, str]:
-    """Run code in a fresh process; return the seconds that it took, start and end included, and what it printed."""
+def run(code: str, folder: Path = CHECKOUT) -> tuple[float, str]:
+    """Run code in a fresh process; return the seconds that it took, start and end included, and what it printed.
+
+    ``folder``: whose labkit it is.
+    """
     start = time.perf_counter()
     told = subprocess.run(
-        [sys.executable, "-c", code], cwd=CHECKOUT, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, "-c", code], cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True
     )
     return time.perf_counter() - start, told.stdout
 
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def first_answer(folder: Path = CHECKOUT) -> Callable[[], float]:
+    """Return what measures how many times the floor the first answer of KV takes, by the labkit of a folder."""
+    program = answered(ANSWERS["first answer of KV"])
+    run(program, folder)  # the compiled modules are there from now on
+    return lambda: run(program, folder)[0] / run(FLOOR, folder)[0]
 
 
 def answered(line: str) -> str:

@@ -7,10 +7,12 @@ microseconds of one piece of work where it is a ratio.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+import labkit
 from labkit import Vault
-from tests.bench import bench_login, bench_transit, bench_vault, lab_rows
+from tests.bench import bench_login, bench_start, bench_transit, bench_vault, lab_rows
 from tests.bench.bench_vault import Row, timed
 from tests.bench.other_services import MOTO, NO_OTHER, SERVER, Other
 
@@ -75,21 +77,30 @@ def login_rows() -> Iterator[Row]:
     return bench_login.login_rows(Vault.dev())
 
 
+def first_answer() -> Callable[[], float]:
+    """What measures a fresh process of the labkit that is loaded here."""
+    return bench_start.first_answer(Path(labkit.__file__).resolve().parents[1])
+
+
 WRITE, READ, LOGIN = "KV write, 200 bytes", "KV read, 200 bytes", "login of a machine"
+MANY_POLICIES = "KV read, 20 policies of 20 paths ÷ root token"
 ENCRYPT, AUDITED = "transit encrypt, 32 bytes", "transit encrypt, with a file audit device"
 
 GOALS = (
     Goal(WRITE, "×", 5.5, ratio(bench_vault.secret_rows, WRITE), others=(MOTO, SERVER)),
     Goal(READ, "×", 3.2, ratio(bench_vault.secret_rows, READ), others=(MOTO, SERVER)),
+    Goal(MANY_POLICIES, "×", 1.05, ratio(bench_vault.policy_rows, MANY_POLICIES)),
     Goal("token create", "×", 13, ratio(bench_vault.token_rows, "token create"), others=(SERVER,)),
     Goal("token lookup", "×", 16, ratio(bench_vault.token_rows, "token lookup"), others=(SERVER,)),
     Goal(ENCRYPT, "×", 4.5, ratio(bench_vault.transit_rows, ENCRYPT), others=(MOTO, SERVER)),
     Goal(AUDITED, "×", 13, ratio(bench_transit.audited_rows, AUDITED), others=(SERVER,)),
     Goal(LOGIN, "×", 2.2, ratio(login_rows, LOGIN), others=(NO_OTHER,)),
+    Goal("first answer of a fresh process", "× a cipher's", 1.5, plain(first_answer)),
     Goal("one hour of three busy clusters", "× real time", 330, plain(lab_rows.hour), is_rate=True),
     Goal("an idle pair, one hour", "s", 0.25, plain(lab_rows.idle)),
     Goal("failovers of 60 s in a second", "/s", 50, plain(lab_rows.failovers), is_rate=True),
     Goal("branch, 10,000 keys", "ms", 10, plain(lab_rows.branch)),
     Goal("250 clusters join in a star", "s", 8, plain(lab_rows.star_join), most_rounds=1),
+    Goal("1,000 clusters join in pairs", "× the first joins", 2, plain(lab_rows.pair_joins), most_rounds=1),
     Goal("60 busy minutes, no trace", "MB/min", 0.3, plain(lab_rows.memory), most_rounds=1),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,7 @@ from labkit import Lab
 
 SAMPLE_S, HOUR_S = 60, 3_600
 KEYS = 10_000
-IN_STAR = 250
+IN_STAR, IN_PAIRS = 250, 1_000
 LATENCY_NS = 20_000_000
 SETTLING_MIN, BUSY_MIN = 20, 60
 FAILOVERS, BRANCHES = 3, 5
@@ -137,6 +137,34 @@ def star_join(count: int = IN_STAR) -> Sample:
     """What building a star and all its joins take, in seconds."""
     blueprint = star(count)
     return lambda: timed(lambda: join(blueprint))
+
+
+def pairs(count: int) -> Any:
+    """Return the plan of clusters of one node each, all at one site."""
+    pair = Lab.pair(seed=7).blueprint
+    one = replace(pair.clusters[0], site="site", nodes=1)
+    clusters = tuple(replace(one, name=f"c{number}") for number in range(count))
+    return replace(pair, sites=("site",), links=(), clusters=clusters)
+
+
+def joined(blueprint: Any, joins: Sequence[tuple[int, int]]) -> tuple[float, float, float]:
+    """Return the seconds to build a lab, those for all joins, and the last fifth of them over the first."""
+    began = process_time()
+    lab = Lab(blueprint, trace=False)
+    built_s = process_time() - began
+    took_s = []
+    for primary, secondary in joins:
+        before = process_time()
+        lab.replicate(f"c{primary}", f"c{secondary}")
+        took_s.append(process_time() - before)
+    fifth = len(took_s) // 5
+    return built_s, sum(took_s), sum(took_s[-fifth:]) / sum(took_s[:fifth])
+
+
+def pair_joins(count: int = IN_PAIRS) -> Sample:
+    """How many times as long the last fifth of many joins takes as the first, where each pair is by itself."""
+    blueprint = pairs(count)
+    return lambda: joined(blueprint, [(number, number + 1) for number in range(0, count, 2)])[2]
 
 
 def resident_bytes() -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from labkit import Vault
-from tests.bench import bench_vault, goals, lab_rows, other_services, side_by_side
+from tests.bench import bench_start, bench_vault, goals, lab_rows, other_services, side_by_side
 from tests.bench.goals import GOALS
 from tests.bench.side_by_side import Column, Measured, NotThere
 
@@ -90,7 +90,7 @@ def test_columns_are_as_wide_as_their_widest_text():
 
 
 def test_every_goal_has_a_name_of_its_own():
-    assert len(BY_NAME) == len(GOALS) == 13
+    assert len(BY_NAME) == len(GOALS) == 16
     assert {goal.name for goal in GOALS if goal.is_rate} == {HOUR.name, "failovers of 60 s in a second"}
 
 
@@ -262,6 +262,7 @@ def test_labs_are_made_by_the_names_of_the_front_door(monkeypatch):
     assert lab_rows.failovers()() == 0.5
     assert lab_rows.branch(keys=90)() == 2_000.0
     assert lab_rows.star_join(3)() == 2.0
+    assert lab_rows.pair_joins(10)() > 0
     assert lab_rows.memory(settling_min=1, busy_min=2)() == 2.0
 
 
@@ -272,6 +273,33 @@ def test_the_busy_lab_writes_twenty_secrets_a_second_that_two_follow():
 
     assert len(lab.ledger.writes) - before == 100
     assert all(lab.lag("paris", name).entries < 20 for name in ("tokyo", "lima"))
+
+
+def test_a_first_answer_is_that_of_the_labkit_of_a_folder(monkeypatch, tmp_path):
+    ran = []
+
+    def run(code, folder):
+        ran.append((code, folder))
+        return (0.5 if code == bench_start.FLOOR else 0.75), ""
+
+    monkeypatch.setattr(bench_start, "run", run)
+    assert bench_start.first_answer(tmp_path)() == 1.5
+    assert {folder for _, folder in ran} == {tmp_path}
+    assert [code == bench_start.FLOOR for code, _ in ran] == [False, False, True]
+
+
+def test_the_joins_of_a_lab_are_measured_one_by_one(monkeypatch):
+    monkeypatch.setattr(lab_rows, "process_time", iter((0, 1, 1, 2, 2, 4, 4, 7, 7, 11, 11, 16)).__next__)
+    built_s, took_s, growth = lab_rows.joined(lab_rows.pairs(10), [(number, number + 1) for number in range(0, 10, 2)])
+
+    assert (built_s, took_s, growth) == (1, 15, 5.0)
+
+
+def test_pairs_are_clusters_of_one_node_at_one_site():
+    blueprint = lab_rows.pairs(4)
+
+    assert [(cluster.site, cluster.nodes) for cluster in blueprint.clusters] == [("site", 1)] * 4
+    assert len({cluster.name for cluster in blueprint.clusters}) == 4
 
 
 def test_a_star_has_a_line_to_the_first_from_each():
