@@ -69,7 +69,7 @@ def play_one(path: str, scenario: Scenario, seed: int, given: argparse.Namespace
     quiet, saving = given.quiet, SavePoint(given.save_at, given.save_to)
     try:
         lab = lab_of(scenario, seed)
-        if report is not None:
+        if given.report is not None:
             lab.keep_pictures()
         if not quiet:
             introduce(scenario)

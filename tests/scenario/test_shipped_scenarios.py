@@ -13,7 +13,8 @@ from labkit import Lab
 from labkit.lab.measures.traffic import ORDER, flows
 from labkit.lab.operations.kept_values import MIN_MASKED_CHARACTERS
 from labkit.scenario.event_log import event_log
-from labkit.scenario.verdict import BROKEN, UNKNOWN, Verdict, judge
+from labkit.scenario.measures import BROKEN, UNKNOWN
+from labkit.scenario.verdict import Verdict, judge
 
 FILES = sorted((Path(__file__).resolve().parents[2] / "scenarios").rglob("*.lab.yaml"))
 EVERYDAY = ("unreachable-address", "foreign-share", "expired-activation-token")
