@@ -123,10 +123,6 @@ def _shared_stream(seed: int, *label: Any, **more: Any) -> SeededEntropy:
     return SeededEntropy(seed, *whose, **more)
 
 
-def _let_in(name: str, *, answer: Any = "") -> tuple[Any, str, Any]:
-    return admission.Admission, name, lambda *given: answer
-
-
 def _of_proof(name: str, finder: str = PROVE, rule: str = "") -> Mistake:
     bug = PLANTED_BUGS[name]
     answers: Mapping[str, Any] = bug.answers
@@ -177,7 +173,7 @@ OF_NODES: dict[str, Mistake] = {
     "half-commit-kept": Mistake(
         "of a commit in which a process ends the store keeps what came first",
         ((memory, "apply_interrupted", _half_kept),),
-        EXPLORE,
+        FILE,
         rules.WHOLE_COMMIT,
     ),
     "same-entropy-again": Mistake(
@@ -237,9 +233,7 @@ OF_NODES: dict[str, Mistake] = {
     "revoked-is-served": Mistake(
         "a primary serves whoever asks, though the id was revoked",
         (
-            _let_in("judge"),
-            _let_in("greet"),
-            _let_in("judge_host"),
+            (admission.Admission, "judge", lambda self, source, question: ""),
             (activation, "is_known", lambda core, secondary_id: True),
             (Secondaries, "serve", lambda self, mode: None),
         ),

@@ -14,11 +14,11 @@ from labkit.vault.context import Context
 from labkit.vault.engines.kv import data, store, versions
 from labkit.vault.replication import endpoints, index_state
 from labkit.vault.replication.mode import Mode
-from labkit.vault.replication.trust import operation_token
+from labkit.vault.replication.trust import activation, operation_token
 from labkit.vault.storage.storage_view import StorageView
 from labkit.vault.token_record import IDS, Token, encode_token
 from labkit.vault.walk import request_walk
-from tests.zoo.planting import EXPLORE, Mistake
+from tests.zoo.planting import EXPLORE, FILE, Mistake
 
 HOUR_NS = 3_600 * SECOND_NS
 
@@ -69,7 +69,7 @@ def _keeps_its_mode(store_mode: Callable[[Context, Mode], None]) -> Callable[[Co
     return stored
 
 
-def _does_not_wait(cluster: str, root: str, of: str) -> Any:
+def _does_not_wait(*given: Any) -> Any:
     yield from ()
 
 
@@ -127,14 +127,17 @@ OF_THE_VAULT: dict[str, Mistake] = {
     ),
     "demotion-forgotten": Mistake(
         "a demotion is answered and not stored",
-        ((endpoints, "store_mode", _keeps_its_mode(endpoints.store_mode)),),
-        EXPLORE,
+        (
+            (endpoints, "store_mode", _keeps_its_mode(endpoints.store_mode)),
+            (activation, "drop_authority", lambda ctx: None),
+        ),
+        FILE,
         rules.ONE_PRIMARY,
     ),
     "hasty-failover": Mistake(
         "a planned failover does not wait until the other is level",
-        ((runbooks, "_wait_for_root", _does_not_wait),),
-        EXPLORE,
+        ((runbooks, "_wait_for_root", _does_not_wait), (runbooks, "_catch_up", _does_not_wait)),
+        FILE,
         rules.NO_LOSS,
     ),
     "token-dropped": Mistake(

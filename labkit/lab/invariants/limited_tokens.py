@@ -22,7 +22,7 @@ from labkit.service.message import Body, Request
 from labkit.vault.token_record import digest_of
 
 TOKEN, BEARER = "x-vault-token", "authorization"
-UNWRAP, RENEW_LEASE = "sys/wrapping/unwrap", "sys/leases/renew"
+UNWRAP = "sys/wrapping/unwrap"
 MAX_KEPT, MAX_ENDLESS = 4_096, 64
 """How many tokens with limits are kept, the newest, and how many without are known at a time."""
 
@@ -76,8 +76,6 @@ class LimitedTokens(StandingRule):
         text = _token_of(report.request)
         digest = digest_of(text) if text else ""
         limits = self._limits.get(digest)
-        if RENEW_LEASE in report.request.path:  # it may have been the lease of any token
-            self._limits = {name: row._replace(until_ns=0) for name, row in self._limits.items()}
         if limits is None:
             if len(self._endless) >= MAX_ENDLESS:
                 self._endless.clear()

@@ -1,0 +1,124 @@
+"""Limited tokens: one that opens something after its time or its uses is found; what is renewed or lost is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.invariants.limited_tokens import MAX_KEPT
+from labkit.lab.invariants.rules import TOKEN_OVER
+from tests.zoo.mistakes import ZOO
+from tests.zoo.planting import planted
+
+LOOK = "auth/token/lookup-self"
+
+
+def found(lab: Lab) -> str:
+    """What broke the rule; empty while it holds."""
+    violation = lab.invariants.verdicts()[TOKEN_OVER]
+    return "" if violation is None else violation.detail
+
+
+def issued(lab: Lab, cluster: str = "paris", **limits: Any) -> dict[str, Any]:
+    """A token with limits, as it was answered."""
+    auth: dict[str, Any] = lab[cluster].post("auth/token/create", {"policies": ["default"], **limits}).auth
+    return auth
+
+
+def used(lab: Lab, token: str, times: int = 1, cluster: str = "paris", **headers: str) -> list[int]:
+    """The answers to so many uses."""
+    return [lab[cluster].get(LOOK, token=token).status for _ in range(times)]
+
+
+def test_it_holds_where_tokens_end(calm: Lab):
+    assert not Lab.pair().run("1s").invariants.applies(TOKEN_OVER)
+    short, few = issued(calm, ttl="2s")["client_token"], issued(calm, num_uses=2)["client_token"]
+
+    assert used(calm, few, 3) == [200, 200, 403]
+    calm.run("3s")
+    assert used(calm, short) == [403]
+    assert calm.invariants.applies(TOKEN_OVER)
+    assert not found(calm)
+
+
+@pytest.mark.parametrize("how", ["header", "bearer"])
+def test_a_token_that_lasts_longer_than_was_said_is_found(calm: Lab, how: str):
+    with planted(ZOO["expiry-ignored"]):
+        token = issued(calm, ttl="2s")["client_token"]
+        headers = {"x-vault-token": token} if how == "header" else {"Authorization": f"Bearer {token}"}
+        calm.run("1s")
+        calm["paris"].request("GET", LOOK, headers=headers)
+        assert not found(calm)
+        calm.run("2s")
+        calm["paris"].request("GET", LOOK, headers=headers)
+
+    assert found(calm).startswith("paris-1 of paris carried a request out with a token that was over for ")
+    assert token not in str(calm.invariants.state())
+
+
+@pytest.mark.parametrize("by", ["token", "accessor"])
+def test_who_is_renewed_lasts_longer(calm: Lab, by: str):
+    auth = issued(calm, ttl="4s", explicit_max_ttl="1h")
+    calm.run("2s")
+    if by == "token":
+        calm["paris"].post("auth/token/renew", {"token": auth["client_token"], "increment": "100s"}).raise_for_status()
+    else:
+        body = {"accessor": auth["accessor"], "increment": "100s"}
+        calm["paris"].post("auth/token/renew-accessor", body).raise_for_status()
+    calm.run("5s")
+
+    assert used(calm, auth["client_token"]) == [200]
+    assert not found(calm)
+
+
+def test_uses_that_a_replicating_cluster_does_not_count_are_found(calm: Lab):
+    with planted(ZOO["uses-not-counted"]):
+        token = issued(calm, num_uses=2)["client_token"]
+        assert used(calm, token, 2) == [200, 200]
+        assert not found(calm)
+        used(calm, token)
+
+    assert found(calm) == "paris-1 of paris carried a request out with a token of 2 uses, 3 times"
+
+
+def test_what_is_unwrapped_twice_is_found(calm: Lab):
+    with planted(ZOO["unwrapped-again"]):
+        calm["paris"].post("secret/data/a", {"data": {"n": 1}})
+        headers = {"X-Vault-Wrap-TTL": "60s", "X-Vault-Token": calm["paris"].root_token}
+        token = calm["paris"].request("GET", "secret/data/a", headers=headers).body["wrap_info"]["token"]
+        calm["paris"].post("sys/wrapping/unwrap", {"token": token}).raise_for_status()
+        assert not found(calm)
+        calm["paris"].post("sys/wrapping/unwrap", {}, token=token)
+
+    assert found(calm).endswith("with a token of 1 uses, 2 times")
+
+
+def test_uses_that_a_promotion_lost_are_there_again(calm: Lab):
+    token = issued(calm, num_uses=2, ttl="1h")["client_token"]
+    calm.run("1s").partition("paris", "tokyo")
+    assert used(calm, token, 2) == [200, 200]
+    calm.crash("paris")
+    calm["tokyo"].promote(force=True)
+
+    assert used(calm, token, 3, "tokyo") == [200, 200, 403]
+    assert not found(calm)
+
+
+def test_what_a_secondary_answers_costs_nothing(calm: Lab):
+    token = issued(calm, num_uses=1, ttl="1h", policies=["root"])["client_token"]
+    calm.run("1s")
+    paths = "sys/replication/dr/secondary/generate-public-key"
+    assert [calm["tokyo"].post(paths, {}, token=token).ok for _ in range(2)] == [True, True]
+    assert not found(calm)
+
+
+def test_so_many_tokens_are_kept_and_saved(calm: Lab, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("labkit.lab.invariants.limited_tokens.MAX_KEPT", 2)
+    for _ in range(3):
+        issued(calm, ttl="1h")
+    kept = calm.invariants.state()["rules"][TOKEN_OVER]["limits"]
+
+    assert len(kept) == 2 < MAX_KEPT
+    assert Lab.restore(calm.snapshot()).invariants.state() == calm.invariants.state()

@@ -1,0 +1,126 @@
+"""Measuring: how often a campaign of the runbook operator finds each mistake, as a table beside this file.
+
+    python -m tests.zoo.measuring [seeds] [processes] [name ...]
+
+1. Every mistake that a file or a campaign finds, and every control, is planted in so many drawn schedules; what was
+   measured before of fewer seeds is gone on with.
+2. Of each is kept in how many its rule broke, the first such seed, which other rules broke, and in how many trace or
+   stored bytes are not those of the clean build: a mistake that is reached and quiet is the rules' fault, one that is
+   not reached the generator's.
+3. The pinned size is so many seeds that one of them finds it with 95 %, by the lower bound of its rate.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from hashlib import blake2b
+from itertools import chain
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from labkit.hunt.drawing import drawn
+from labkit.hunt.findings import EXCEPTION
+from labkit.hunt.swarm import RUNBOOK
+from labkit.hunt.world import World, read, world_of
+from labkit.scenario.many.many_runs import rate_bounds
+from tests.zoo.mistakes import CONTROLS, ZOO
+from tests.zoo.planting import PROVE, planted
+
+TABLE = Path(__file__).with_name("rates.json")
+CLEAN, SURE = "clean", 0.95
+CHUNK = 10
+
+
+class Played(NamedTuple):
+    """What became of a seed: which rules broke, and what stands for its trace and for what its clusters store."""
+
+    broken: tuple[str, ...]
+    trace: str
+    stored: str
+
+
+def play(seed: int, name: str) -> Played:
+    """Play a seed with a mistake in the code."""
+    mistake = ZOO.get(name) or CONTROLS[name]
+    with planted(mistake):
+        world = world_of(read(drawn(seed, RUNBOOK).data))
+        try:
+            world.run()
+        except Exception:
+            return Played((EXCEPTION, *sorted(world.invariants.broken)), "", "")
+        return Played(tuple(sorted(world.invariants.broken)), world.trace.digest(), _stored(world))
+
+
+def _stored(world: World) -> str:
+    digest = blake2b(digest_size=8)
+    for name, store in world.parts.stores.items():
+        for key in store.keys():  # noqa: SIM118 - a store is no dict
+            digest.update(f"{name} {key} ".encode() + (store.get(key) or b""))
+    return digest.hexdigest()
+
+
+def row_of(name: str, seeds: range, clean: list[Played], before: dict[str, Any], jobs: int) -> dict[str, Any]:
+    """Return what is known of a mistake after more seeds."""
+    results = list(_in_processes(partial(play, name=name), seeds, jobs)) if name != CLEAN else clean[seeds.start :]
+    return grown(name, seeds, results, clean, before)
+
+
+def grown(
+    name: str, seeds: range, results: list[Played], clean: list[Played], before: dict[str, Any]
+) -> dict[str, Any]:
+    """Return a row of the table with what some seeds showed beside what it says already."""
+    rule = ZOO[name].rule if name in ZOO else ""
+    hits = [seed for seed, result in zip(seeds, results, strict=True) if rule in result.broken]
+    others = set(chain.from_iterable(result.broken for result in results)) - {rule}
+    compared = list(zip(results, clean[seeds.start :], strict=True))
+    found = before.get("found", 0) + len(hits)
+    return {
+        "seeds": seeds.stop,
+        "found": found,
+        "first": before.get("first", hits[0] if hits else -1) if before.get("found") else hits[0] if hits else -1,
+        "pinned": pinned(found, seeds.stop),
+        "trace differs": before.get("trace differs", 0) + sum(one.trace != other.trace for one, other in compared),
+        "stores differ": before.get("stores differ", 0) + sum(one.stored != other.stored for one, other in compared),
+        "other rules": sorted({*before.get("other rules", ()), *others}),
+    }
+
+
+def pinned(found: int, seeds: int) -> int:
+    """Return so many seeds that one of them finds it with 95 %, by the lower bound of its rate; 0 for never."""
+    low = rate_bounds(found, seeds)[0] if found else 0.0
+    return math.ceil(math.log(1 - SURE) / math.log(1 - low)) if 0 < low < 1 else int(low >= 1)
+
+
+def _in_processes(work: Any, given: range, jobs: int) -> Iterator[Played]:
+    if jobs == 1:
+        yield from map(work, given)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(work, given, chunksize=CHUNK)
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, and write the table after each mistake."""
+    numbers = [int(text) for text in arguments if text.isdigit()]
+    seeds, jobs = [*numbers, *(100, 1)[len(numbers) :]]
+    names = [text for text in arguments if not text.isdigit()]
+    names = names or [*(name for name, mistake in ZOO.items() if mistake.finder != PROVE), *CONTROLS]
+    clean = list(_in_processes(partial(play, name=CLEAN), range(seeds), jobs))
+    for name in names:
+        table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+        begin = table.get(name, {}).get("seeds", 0)
+        if begin < seeds:
+            table[name] = row_of(name, range(begin, seeds), clean, table.get(name, {}), jobs)
+            TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
+        print(f"{name}: {table[name]}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
