@@ -332,7 +332,7 @@ def verify_es512(public: str, token: str, now_ns: int | None = None) -> dict[str
 
 
 def read_claims(token: str) -> dict[str, Any]:
-    """Return a token's claims, with neither signature nor times checked; ValueError for what is no ES512 token."""
+    """Return a token's claims, with neither signature nor times checked; ValueError for anything but an ES512 token."""
     return _from_json(_token_payload(token), "the token's payload")
 
 

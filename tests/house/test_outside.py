@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.hunt.sweeping.dask_workers": frozenset({"distributed"}),
     "labkit.views": frozenset({"ipywidgets", "IPython"}),
     "labkit.views.merkle": frozenset({"pandas", "IPython"}),
+    "labkit.views.repair": frozenset({"pandas"}),
     "labkit.views.keyboard": frozenset({"anywidget"}),
     "labkit.views.merkle_explorer": frozenset({"anywidget", "traitlets"}),
     "labkit.views.charts.measure": frozenset({"pandas"}),

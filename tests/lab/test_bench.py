@@ -30,7 +30,7 @@ def stored(lab: Lab) -> dict[str, dict[str, bytes]]:
 
 # ---- what it shows, and what knows it
 
-FRONT = {"load", "compare", "map", "timeline", "measures", "dashboard", "play", "serve"}
+FRONT = {"load", "compare", "map", "timeline", "measures", "dashboard", "play", "serve", "save", "open"}
 
 
 def test_it_is_what_a_lab_is_without_files_pictures_and_doors():

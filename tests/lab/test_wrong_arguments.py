@@ -56,6 +56,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.step": {},
     "Lab.roll_keys": {},
     "Lab.map": {},
+    "Lab.keep_pictures": {},
     "Lab.play": {"only": ("replication", {"None"})},
     "Lab.dashboard": {},
     "Lab.snapshot": {},
@@ -153,7 +154,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
         "timeout": ("1s", {"0", "1", "80", "2.5", "digits"}),
     },
 }
-# What later verbs bring, what is tested with the short forms, and what only doors ask.
+# What later verbs bring, what is tested with the short forms or with the files of labs, and what only doors ask.
 ELSEWHERE = {
     "get",
     "list",
@@ -165,6 +166,8 @@ ELSEWHERE = {
     "merkle_check",
     "operation_token",
     "judge_large",
+    "save",
+    "open",
 }
 
 

@@ -112,7 +112,7 @@ def parse_share(text: Any) -> bytes:
 
 def _from_hex(text: str) -> bytes | None:
     try:
-        return bytes.fromhex(text) if text.split() == [text] else None  # with white space in it, it is no hex
+        return bytes.fromhex(text) if text.split() == [text] else None  # a text with white space is not hex
     except ValueError:
         return None
 
