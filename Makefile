@@ -16,6 +16,8 @@
 #                   ARGS goes to tests/bench/side_by_side.py:  make bench ARGS="--rows KV --revision v0.9.0"
 #   make benches    every other measurement of tests/bench
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
+#   make zoo        every mistake of tests/zoo planted and found in its pinned number of drawn schedules, 500 of the
+#                   controls and of the clean build quiet; half an hour; make zoo-long: 2,000, and the rates anew
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
 #                   50 labs saved and opened elsewhere, 100,000 lab files with anything changed in them;
 #                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
@@ -39,7 +41,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons notebook dist bench benches prove torture
+.PHONY: demo test quick coverage mutants lint fix lessons notebook dist bench benches prove zoo zoo-long torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -101,6 +103,12 @@ prove: $(VENV)/core
 	@$(VENV)/bin/labkit prove election --terms 4 --damages 2
 	@$(VENV)/bin/labkit prove client --nodes 2 --retries 2
 	@$(VENV)/bin/labkit prove operation-token --attempts 3 --mistakes 3
+
+zoo: $(VENV)/dev
+	@$(VENV)/bin/python -m tests.zoo.campaigns
+
+zoo-long: $(VENV)/dev
+	@$(VENV)/bin/python -m tests.zoo.campaigns --long
 
 torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)

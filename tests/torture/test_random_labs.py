@@ -225,7 +225,7 @@ def come_back(world: World) -> None:
         lab.run("1s")
         attempt(world, unsealing(name))
         lab.run("5s")
-        attempt(world, lambda world, name=name: world.lab[name].demote())
+        attempt(world, demoting(name))
         if lab.queries.mode_of(name) == "secondary":
             lab.heal(name)
 
@@ -336,6 +336,15 @@ def attempt(world: World, work: Callable[[World], None]) -> None:
 
 
 # ---- what holds
+
+
+def demoting(name: str) -> Callable[[World], None]:
+    """The work of demoting a cluster."""
+
+    def demote(world: World) -> None:
+        world.lab[name].demote()
+
+    return demote
 
 
 def end(world: World) -> None:

@@ -67,7 +67,7 @@ def _stored(world: World) -> str:
 
 def row_of(name: str, seeds: range, clean: list[Played], before: dict[str, Any], jobs: int) -> dict[str, Any]:
     """Return what is known of a mistake after more seeds."""
-    results = list(_in_processes(partial(play, name=name), seeds, jobs)) if name != CLEAN else clean[seeds.start :]
+    results = list(in_processes(partial(play, name=name), seeds, jobs)) if name != CLEAN else clean[seeds.start :]
     return grown(name, seeds, results, clean, before)
 
 
@@ -97,7 +97,8 @@ def pinned(found: int, seeds: int) -> int:
     return math.ceil(math.log(1 - SURE) / math.log(1 - low)) if 0 < low < 1 else int(low >= 1)
 
 
-def _in_processes(work: Any, given: range, jobs: int) -> Iterator[Played]:
+def in_processes(work: Any, given: range, jobs: int) -> Iterator[Played]:
+    """Yield what work returns for each seed, in order, in this process or in several."""
     if jobs == 1:
         yield from map(work, given)
         return
@@ -111,7 +112,7 @@ def main(arguments: list[str]) -> int:
     seeds, jobs = [*numbers, *(100, 1)[len(numbers) :]]
     names = [text for text in arguments if not text.isdigit()]
     names = names or [*(name for name, mistake in ZOO.items() if mistake.finder != PROVE), *CONTROLS]
-    clean = list(_in_processes(partial(play, name=CLEAN), range(seeds), jobs))
+    clean = list(in_processes(partial(play, name=CLEAN), range(seeds), jobs))
     for name in names:
         table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
         begin = table.get(name, {}).get("seeds", 0)

@@ -2,7 +2,7 @@
 
 1. At a crash the node's state is searched for requests, and what stands in front of it as well: what waits there would
    be memory that outlived the process.
-2. To find it there is not a fault yet; to answer it is.
+2. What is found there breaks nothing yet; an answer to it does.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ RULES: tuple[RuleText, ...] = (
     RuleText(
         name=STANDBY_FORWARDS,
         says="A standby forwards what is for the active node; it sends clients elsewhere only while that is not "
-        "connected, or when its request says not to forward (decision C16).",
+        "connected, or when it is asked not to forward (decision C16).",
         judged="at each answer of a node that does not lead",
         spared="what a node answers for itself; it does not apply where no standby answered",
         broken_by="no fault of a lab; a test plants a standby that redirects",

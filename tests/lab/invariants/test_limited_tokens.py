@@ -87,7 +87,8 @@ def test_what_is_unwrapped_twice_is_found(calm: Lab):
     with planted(ZOO["unwrapped-again"]):
         calm["paris"].post("secret/data/a", {"data": {"n": 1}})
         headers = {"X-Vault-Wrap-TTL": "60s", "X-Vault-Token": calm["paris"].root_token}
-        token = calm["paris"].request("GET", "secret/data/a", headers=headers).body["wrap_info"]["token"]
+        body = calm["paris"].request("GET", "secret/data/a", headers=headers).body or {}
+        token = body["wrap_info"]["token"]
         calm["paris"].post("sys/wrapping/unwrap", {"token": token}).raise_for_status()
         assert not found(calm)
         calm["paris"].post("sys/wrapping/unwrap", {}, token=token)
