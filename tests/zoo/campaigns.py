@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
         measuring.main([str(RATES_LONG), str(jobs)])
     table: dict[str, dict[str, Any]] = json.loads(measuring.TABLE.read_text())
     for name, mistake in ZOO.items():
-        pinned = table[name]["pinned"] if mistake.finder == EXPLORE else 0
+        pinned = table[name]["pinned"] if mistake.finder == EXPLORE and name in table else 0
         if pinned:
             found = found_in(name, pinned, jobs)
             wrong += not found

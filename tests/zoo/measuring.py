@@ -67,7 +67,9 @@ def _stored(world: World) -> str:
 
 def row_of(name: str, seeds: range, clean: list[Played], before: dict[str, Any], jobs: int) -> dict[str, Any]:
     """Return what is known of a mistake after more seeds."""
-    results = list(in_processes(partial(play, name=name), seeds, jobs)) if name != CLEAN else clean[seeds.start :]
+    results = (
+        list(in_processes(partial(play, name=name), seeds, jobs)) if name != CLEAN else clean[seeds.start : seeds.stop]
+    )
     return grown(name, seeds, results, clean, before)
 
 
@@ -78,7 +80,7 @@ def grown(
     rule = ZOO[name].rule if name in ZOO else ""
     hits = [seed for seed, result in zip(seeds, results, strict=True) if rule in result.broken]
     others = set(chain.from_iterable(result.broken for result in results)) - {rule}
-    compared = list(zip(results, clean[seeds.start :], strict=True))
+    compared = list(zip(results, clean[seeds.start : seeds.stop], strict=True))
     found = before.get("found", 0) + len(hits)
     return {
         "seeds": seeds.stop,

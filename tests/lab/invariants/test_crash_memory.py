@@ -27,7 +27,7 @@ def found(lab: Lab) -> str:
 @pytest.mark.parametrize("mistaken", [True, False])
 def test_what_outlives_a_crash_and_is_answered_is_found(name: str, mistaken: bool):
     with planted(ZOO[name if mistaken else "version-reused"]):
-        lab = Lab.load(str(FILES / f"{name}.lab.yaml"))
+        lab = Lab.load(str(FILES / f"{name}.yaml"))
         lab.run()
 
     assert found(lab).endswith("which it took before it crashed") == mistaken
