@@ -19,7 +19,7 @@ from labkit.vault import cors
 from labkit.vault.mount_caches import CacheCounts
 from labkit.vault.replication.state import State
 from labkit.vault.replication.tree.journal import WAL_KEY, read_number
-from labkit.vault.replication.tree.merkle import classify, leaf_digest
+from labkit.vault.replication.tree.merkle import OUTSIDE, leaf_digest
 
 STREAMING = "stream-wals"
 
@@ -174,10 +174,8 @@ class Queries:
 
     def contents(self, cluster: str) -> dict[str, bytes]:
         """Return a cluster's replicated keys and ciphertexts, straight from its store."""
-        store = self.parts.stores[cluster]
-        keys = store.keys()
-        found = ((key, store.get(key)) for key in keys if classify(key))
-        return {key: value for key, value in found if value is not None}
+        values = self.parts.stores[cluster].values
+        return {key: values[key] for key in sorted(values) if not key.startswith(OUTSIDE)}
 
     def digest(self, cluster: str, key: str) -> bytes | None:
         """Return the digest of what a cluster's store holds under a key, 20 bytes; None for nothing."""

@@ -4,7 +4,8 @@
 
 A timer interrupts the work each few milliseconds of the processor and notes which file of labkit is at work; what the
 standard library or a primitive does counts for the file that called it.  Files are added up to parts.  With
-``--keep`` nothing is measured: what is kept is drawn again, and the counts of the tests are written into the page.
+``--keep`` no time is measured: what is kept is drawn again, and the counts are written into the page, those of the
+tests and those of ``least_work``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit.front import gallery, speed_chart
 from labkit.front.speed_chart import Profiled
+from tests.bench import least_work
 from tests.bench.lab_rows import under_load
+from tests.bench.part_names import OF_A_LAB, OF_A_REQUEST, part_of
 from tests.house import test_lab_work, test_work
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -30,30 +33,6 @@ PAGE = CHECKOUT / "labkit" / "reference" / "speed.md"
 SAMPLED_S, INTERVAL_S, SLICE, TIMED = 8.0, 0.001, 200, 9
 REQUESTS = ("KV write", "KV read", "transit encrypt", "token create", "login")
 WRITE = "a replicated write"
-
-OF_A_REQUEST = {
-    "door": ("front/", "service/message", "trace"),
-    "entropy": ("seeded", "real"),
-    "fields": ("service/",),
-    "storage": ("vault/storage/",),
-    "engine": ("vault/engines/", "vault/auth/", "vault/token", "vault/due_times", "vault/identity", "cloud/"),
-    "walk": ("vault/",),
-}
-OF_A_LAB = {
-    "network": ("sim/", "trace"),
-    "clients": ("lab/hosts/",),
-    "tree": ("vault/replication/tree/",),
-    "replication": ("vault/replication/", "vault/replica", "lab/nodes/secondaries", "lab/nodes/replication_link"),
-    "records": ("lab/records/", "lab/bookkeeping", "lab/invariants/", "lab/nodes/commit_reports", "lab/queries"),
-    "request": ("vault/", "service/", "seeded", "real"),
-    "nodes": ("lab/", "front/"),
-}
-"""{part: the beginnings of the files that belong to it}: a file belongs to the first that fits."""
-
-
-def part_of(file: str, parts: dict[str, tuple[str, ...]]) -> str:
-    """Return the part to which a file of the package belongs."""
-    return next((part for part, names in parts.items() if file.startswith(names)), "")
 
 
 def file_of(frame: FrameType | None) -> str:
@@ -153,12 +132,18 @@ def written(page: str) -> str:
     return with_part(with_part(page, "where the time goes", twin), "counted calls", counts())
 
 
+def with_least(page: str) -> str:
+    """Return the page with what requests and labs take at least, counted now."""
+    page = with_part(page, "what a request takes at least", least_work.request_table())
+    return with_part(page, "what a lab takes at least", least_work.lab_table())
+
+
 def main(arguments: list[str]) -> None:
     """Measure unless what is kept is wanted; write profile, picture and page."""
     if "--keep" not in arguments:
         speed_chart.write(measured(SAMPLED_S))
     gallery.keep(gallery.FOLDER)
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(with_least(written(PAGE.read_text(encoding="utf-8"))), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import pytest
 
 import labkit
 from labkit.front import gallery, speed_chart
-from tests.bench import speed_page
-from tests.bench.speed_page import OF_A_LAB, OF_A_REQUEST, PAGE, WRITE
+from tests.bench import least_work, speed_page
+from tests.bench.part_names import OF_A_LAB, OF_A_REQUEST, part_of
+from tests.bench.speed_page import PAGE, WRITE
 from tests.house import test_lab_work, test_work
 
 
@@ -32,6 +33,32 @@ def test_the_counts_are_those_of_the_tests(monkeypatch):
     assert "\n| branch | 1,234 | – | – | – |\n" in page
 
 
+@pytest.mark.slow
+def test_what_requests_take_at_least_is_what_is_counted_now():
+    table = least_work.request_table()
+
+    assert f"\n{table}\n" in PAGE.read_text(encoding="utf-8"), "run python tests/bench/speed_page.py --keep"
+    for row in table.splitlines()[2:]:
+        name, *numbers = row.strip("| ").split(" | ")
+        total, common, *parts = map(int, numbers[:-3])
+        assert total == common + sum(parts) == test_work.WRITTEN_DOWN[name].calls
+
+
+@pytest.mark.slow
+def test_what_labs_take_at_least_is_what_is_counted_now(monkeypatch):
+    monkeypatch.setattr(least_work, "of_writes", Counter)
+    table = least_work.lab_table().splitlines()
+    kept = PAGE.read_text(encoding="utf-8").splitlines()
+
+    assert [row for row in table if row not in kept] == [table[2]], "run python tests/bench/speed_page.py --keep"
+
+
+def test_what_works_have_in_common_is_what_each_calls_at_least_as_often():
+    first, second = Counter({("a", "f"): 3, ("a", "g"): 1}), Counter({("a", "f"): 2, ("b", "h"): 9})
+
+    assert least_work.in_common([first, second]) == Counter({("a", "f"): 2})
+
+
 def test_a_page_without_the_heading_is_an_error():
     with pytest.raises(ValueError, match="no heading 'counted calls'"):
         speed_page.with_part("# a page\n", "counted calls", "| a |")
@@ -42,7 +69,7 @@ def test_every_part_is_on_the_page_and_has_files(parts):
     page = PAGE.read_text(encoding="utf-8")
     package = Path(labkit.__file__).parent
     files = [path.relative_to(package).as_posix() for path in package.rglob("*.py")]
-    found = Counter(speed_page.part_of(file, parts) for file in files)
+    found = Counter(part_of(file, parts) for file in files)
 
     for part in parts:
         assert found[part], part
@@ -76,7 +103,9 @@ def test_kept_rows_are_what_the_script_measures():
 
 def test_with_keep_nothing_is_measured(monkeypatch, tmp_path):
     page = tmp_path / "speed.md"
-    page.write_text(PAGE.read_text(encoding="utf-8").replace("| KV read |", "| another |"), encoding="utf-8")
+    counted = f"| KV read | {test_work.WRITTEN_DOWN['KV read'].calls} | 0 |"
+    page.write_text(PAGE.read_text(encoding="utf-8").replace(counted, "| another |"), encoding="utf-8")
+    monkeypatch.setattr(speed_page, "with_least", str)
     kept: list[Path] = []
     monkeypatch.setattr(speed_page, "PAGE", page)
     monkeypatch.setattr(gallery, "keep", kept.append)
@@ -99,5 +128,5 @@ def test_what_is_sampled_belongs_to_the_package():
     samples, each_us = speed_page.sampled(work, 0.5)
 
     assert each_us > 0
-    assert {speed_page.part_of(file, OF_A_REQUEST) for file in samples} <= {*OF_A_REQUEST, ""}
+    assert {part_of(file, OF_A_REQUEST) for file in samples} <= {*OF_A_REQUEST, ""}
     assert samples.total() > samples[""]

@@ -27,11 +27,11 @@ PLACES = ("paris", "tokyo")
 WRITTEN_DOWN = {
     "message": 5,
     "message, traced": 5,
-    "write that two clusters follow": 385,  # clients have more kinds of work, and what they are answered is judged
-    "second of an idle pair": 247,
+    "write that two clusters follow": 377,
+    "second of an idle pair": 244,
     "checkpoint": 261,  # packed rows have more parts than a list; a standing rule more
     "branch": 918,
-    "failover of 60 s": 17_926,
+    "failover of 60 s": 17_784,
 }
 
 

@@ -403,9 +403,9 @@ def was_refused(lab: Lab, secondary: Any) -> bool:
 
 def is_known(primary: Any, secondary_id: str) -> bool:
     """Whether a primary has an activation of an id that was not revoked, and is what the id's mode says."""
-    from labkit.vault.replication.trust.activation import is_known as known
+    from labkit.vault.replication.trust.activation import unknown_ids
 
-    return primary.store.get(MODE_KEY) is not None and known(primary.core, secondary_id)
+    return primary.store.get(MODE_KEY) is not None and not unknown_ids(primary.core, (secondary_id,))
 
 
 def run(seed: int, *, cuts: bool = True) -> Lab:

@@ -168,9 +168,9 @@ class Secondaries(NodeReplica):
                 self._disconnect(secondary_id, f"not a primary but {mode}")
         elif core.storage.deciding_writes != self._judged:
             self._judged = core.storage.deciding_writes
-            for secondary_id in sorted(self.connected):
-                if not activation.is_known(core, secondary_id):  # aside: nothing that was pushed before is taken
-                    self._disconnect(secondary_id, "the activation of this id was revoked", aside=True)
+            # Aside: nothing that was pushed before is taken.
+            for secondary_id in activation.unknown_ids(core, self.connected):
+                self._disconnect(secondary_id, "the activation of this id was revoked", aside=True)
         journal = core.replica.journal
         if journal.last != self._pushed:
             self._push(journal)

@@ -129,7 +129,7 @@ class Progress:
             return
         if upstream:
             applied.add(at_ns, number)
-            if self._is_long(applied):
+            if self.newest and self._is_long(applied.times):
                 count = len(applied) - self.newest
                 applied.forget(count)
                 follows[:] = [(since_ns, whom, max(0, first - count)) for since_ns, whom, first in follows]
@@ -138,7 +138,7 @@ class Progress:
                 self._made[cluster] = Series()
             made = self._made[cluster]
             made.add(at_ns, number)
-            if self._is_long(made):
+            if self.newest and self._is_long(made.times):
                 made.forget(min(len(made) - self.newest, *self._needed(cluster, made)))
 
     def connect(self, report: ConnectionChanged) -> None:

@@ -139,7 +139,10 @@ def _tag_of(stored_mode: bytes | None) -> bytes:
 
 def _present_tag(core: Core) -> bytes:
     """Return the tag of the stored mode, computed once while its bytes are the same object (R22)."""
-    return core.caches.records.derive(TAG, core.storage.get(MODE_KEY) or b"", _tag_of)
+    stored, known = core.storage.get(MODE_KEY) or b"", core.caches.records.get(TAG)
+    if known is not None and known[0] is stored:  # as derive does: there is one position per entry applied
+        return known[1]  # type: ignore[no-any-return]  # what was made of these very bytes
+    return core.caches.records.derive(TAG, stored, _tag_of)
 
 
 def _stored_addresses(ctx: Context) -> list[Any] | None:

@@ -50,8 +50,10 @@ def malformed_answer(rpc: Any, message: Any) -> str:
 
 def malformed_push(message: Any) -> str:
     """Return what is wrong with pushed entries, an empty text when nothing is."""
-    if type(message) is dict and is_whole_number(message.get("serial")) and _are_entries(message.get("entries")):
-        return ""  # as nearly every one
+    if type(message) is dict:
+        serial = message.get("serial")
+        if type(serial) is int and 0 <= serial < MAX_COUNT and _are_entries(message.get("entries")):
+            return ""  # as nearly every one
     gone = type(message) is dict and message.get("gone") is True
     return _unfit("message", "stream", SERIAL if gone else PUSH, message)
 

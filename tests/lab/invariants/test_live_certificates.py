@@ -25,7 +25,7 @@ def let_all_in(monkeypatch) -> None:
     monkeypatch.setattr(admission.Admission, "judge", lambda self, source, question: "")
     monkeypatch.setattr(admission.Admission, "greet", lambda self, source, question: "")
     monkeypatch.setattr(admission.Admission, "judge_host", lambda self, source, secondary_id, connected: "")
-    monkeypatch.setattr(activation, "is_known", lambda core, secondary_id: True)
+    monkeypatch.setattr(activation, "unknown_ids", lambda core, secondary_ids: [])
 
 
 def test_it_applies_once_somebody_was_answered(quiet, calm):

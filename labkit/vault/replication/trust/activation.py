@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.service.durations import SECOND_NS
@@ -33,6 +35,7 @@ CREDENTIALS = "node/credentials"
 EXCHANGE_KEY = "node/exchange-key"
 
 KEY_BYTES = 32
+MAX_CACHED_KEYS = 4_096
 LIFETIME_S = 10 * 365 * 86_400
 DEFAULT_TTL_S = 1_800
 REIGNS = "node/reigns"
@@ -196,7 +199,7 @@ def revoke(ctx: Context, secondary_id: str) -> None:
     stored = ctx.full_storage.get(key)
     if stored is None:
         raise BadRequest(f"no secondary with id {secondary_id} is known")
-    token = IssuedId(*decode_record(stored)).wrapped_as
+    token = _issued_id(stored).wrapped_as
     if token:
         tokens.revoke(ctx, token)
     ctx.full_storage.delete(key)
@@ -206,17 +209,23 @@ def revoke(ctx: Context, secondary_id: str) -> None:
 def secondary_ids(ctx: Context) -> list[str]:
     """Return the ids of all activations that were not revoked, used or not, sorted."""
     storage = ctx.full_storage
-    rows = (storage.get(SECONDARIES + name) for name in storage.list(SECONDARIES))
-    return sorted(decode_record(row)[0] for row in rows if row is not None)
+    rows = [storage.decoded(SECONDARIES + name, _issued_id) for name in storage.list(SECONDARIES)]
+    return sorted([row.secondary_id for row in rows if row is not None])
 
 
-def is_known(core: Core, secondary_id: str) -> bool:
-    """Whether an id has an activation that was not revoked."""
-    return core.storage.get(known_key(secondary_id)) is not None
+def _issued_id(stored: bytes) -> IssuedId:
+    return IssuedId(*decode_record(stored))
 
 
+def unknown_ids(core: Core, secondary_ids: Iterable[str]) -> list[str]:
+    """Return those of some ids that have no activation, or a revoked one, sorted."""
+    stored = core.storage.get
+    return [secondary_id for secondary_id in sorted(secondary_ids) if stored(known_key(secondary_id)) is None]
+
+
+@lru_cache(MAX_CACHED_KEYS)
 def known_key(secondary_id: str) -> str:
-    """Return the storage key of what a primary keeps of an id."""
+    """Return the storage key of what a primary keeps of an id; asked for each that is connected, at many writes."""
     return SECONDARIES + _as_key(secondary_id)
 
 
@@ -224,7 +233,7 @@ def issued(core: Core, secondary_id: str) -> IssuedId | None:
     """Return what was issued for an id that was not revoked; raise BarrierError where that does not open."""
     key = SECONDARIES + _as_key(secondary_id)
     stored = core.storage.get(key)
-    return None if stored is None else IssuedId(*decode_record(core.keys.decrypt(key, stored)))
+    return None if stored is None else _issued_id(core.keys.decrypt(key, stored))
 
 
 def note_heartbeat(core: Core, secondary_id: str, message: dict[str, Any], address: str) -> None:
