@@ -73,20 +73,23 @@ class WorldLabel:
 class SeededEntropy:
     """A stream of bytes under a label; its state is one integer, and what its world has drawn once for all."""
 
-    __slots__ = ("_key", "counter", "drawn_once")
+    __slots__ = ("_key", "_stream", "counter", "drawn_once")
 
     is_seeded = True
 
     def __init__(self, seed: int, *label: str | int, counter: int = 0, drawn_once: DrawnOnce | None = None) -> None:
         text = "\x1f".join(map(str, (seed, *label)))
         self._key = blake2b(text.encode(), digest_size=32).digest()
+        self._stream = ""
         self.counter = counter
         self.drawn_once = DrawnOnce() if drawn_once is None else drawn_once
 
     @property
     def stream(self) -> str:
-        """What tells this stream from all others: a digest of seed and label."""
-        return blake2b(self._key, digest_size=16).hexdigest()
+        """What tells this stream from all others: a digest of seed and label, made once: each node's is often judged."""
+        if not self._stream:
+            self._stream = blake2b(self._key, digest_size=16).hexdigest()
+        return self._stream
 
     def drawn(self) -> tuple[int, dict[str, tuple[int, ...]]]:
         """Return what was drawn so far: the counter, and what was drawn once for all."""
@@ -98,7 +101,7 @@ class SeededEntropy:
 
     def take_label_of(self, other: SeededEntropy) -> None:
         """Draw under another stream's label from here on; the counter goes on, and whoever has this stream keeps it."""
-        self._key = other._key
+        self._key, self._stream = other._key, ""
 
     def branched(self, label: str, drawn_once: DrawnOnce) -> SeededEntropy:
         """Return a stream of its own under a label: it shares no byte with this one, nor with that of another label."""

@@ -141,8 +141,9 @@ class TimePassage:
             self._refuse_running()
             number = console.start(runbook, **arguments)
             limit_ns = self._parts.now + parse_duration(MAX_RUNBOOK_TIME)
-        if number not in console.finished:
-            self.run(stop=lambda: number in console.finished or self._parts.now > limit_ns)
+        ended, clock = console.finished, self._parts.clock
+        if number not in ended:
+            self.run(stop=lambda: number in ended or clock.now > limit_ns)
         with self.turns:
             finished = console.finished.pop(number, None)
         if finished is None or not finished.ok:

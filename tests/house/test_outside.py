@@ -15,7 +15,7 @@ import pytest
 # The longest name that fits a module decides.  A name that is not here may import the standard library alone.
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.trace": frozenset({"pandas"}),
-    "labkit.keymaking": frozenset({"cryptography", "jwt"}),
+    "labkit.keymaking": frozenset({"cryptography"}),
     "labkit.rsa_keys": frozenset({"cryptography"}),
     "labkit.sealed_box": frozenset({"cryptography"}),
     "labkit.vault": frozenset({"cryptography"}),
