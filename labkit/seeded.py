@@ -86,7 +86,7 @@ class SeededEntropy:
 
     @property
     def stream(self) -> str:
-        """What tells this stream from all others: a digest of seed and label, made once: each node's is often judged."""
+        """What tells this stream from all others: a digest of seed and label, made once, as it is often judged."""
         if not self._stream:
             self._stream = blake2b(self._key, digest_size=16).hexdigest()
         return self._stream

@@ -137,3 +137,11 @@ def test_a_branch_of_a_stream_is_its_own_and_the_same_every_time():
     drawn = [ahead, parent(8), one(8), other(8), one.branched("1:a", DrawnOnce())(8)]
     assert len(set(drawn)) == 5
     assert SeededEntropy(7, "vault").branched("1:a", DrawnOnce())(8) == drawn[2]
+
+
+def test_a_stream_that_takes_the_label_of_another_is_that_one() -> None:
+    own, other = SeededEntropy(7, "paris"), SeededEntropy(7, "paris", "branch")
+    before = own.stream
+    own.take_label_of(other)
+
+    assert own.stream == other.stream != before
