@@ -82,27 +82,27 @@ class Response(NamedTuple):
     @property
     def data(self) -> Any:
         """The envelope's ``data``; None when there is none."""
-        return self.body.get("data") if self.body else None
+        return self.body.get("data") if type(self.body) is dict else None
 
     @property
     def errors(self) -> list[str]:
         """The refusal's texts; always a list."""
-        return list(self.body.get("errors") or ()) if self.body else []
+        return list(self.body.get("errors") or ()) if type(self.body) is dict else []
 
     @property
     def warnings(self) -> list[str]:
         """The envelope's warnings; always a list."""
-        return list(self.body.get("warnings") or ()) if self.body else []
+        return list(self.body.get("warnings") or ()) if type(self.body) is dict else []
 
     @property
     def auth(self) -> Any:
         """The envelope's ``auth`` block; None when the answer issues no token."""
-        return self.body.get("auth") if self.body else None
+        return self.body.get("auth") if type(self.body) is dict else None
 
     @property
     def wrap_info(self) -> Any:
         """The envelope's ``wrap_info`` block; None when the answer is not wrapped."""
-        return self.body.get("wrap_info") if self.body else None
+        return self.body.get("wrap_info") if type(self.body) is dict else None
 
     def raise_for_status(self) -> Response:
         """Return the answer itself, or raise RuntimeError with the refusal's status and texts."""

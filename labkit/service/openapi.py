@@ -108,7 +108,7 @@ def endpoints(mounted: Mounted) -> list[Endpoint]:
         found += [
             Endpoint(path, prefix, kind, route)
             for route in table
-            if not _explains(route, table)
+            if not explains(route, table)
             for path in _paths(prefix, route)
         ]
     # Two patterns of one listing, with and without the last slash, are one path.
@@ -120,7 +120,7 @@ def _place(endpoint: Endpoint) -> tuple[str, int, str]:
     return endpoint.shape, ORDER.index(endpoint.route.operation), endpoint.path
 
 
-def _explains(route: Route, table: tuple[Route, ...]) -> bool:
+def explains(route: Route, table: tuple[Route, ...]) -> bool:
     """Whether a route's handler answers all operations of its pattern (rule 4)."""
     same = {other.operation for other in table if (other.pattern, other.handler) == (route.pattern, route.handler)}
     return same.issuperset(OPERATIONS)

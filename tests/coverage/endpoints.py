@@ -116,6 +116,8 @@ read sys/leases/count
 read sys/ha-status
 read sys/host-info
 read sys/license/status
+read sys/metrics
+list sys/version-history
 read sys/config/state/sanitized
 read sys/config/cors
 read sys/plugins/catalog

@@ -186,7 +186,7 @@ Unmodified, over `labkit serve`; of those in Python the project has tests of its
                             audit, leases, cloud login, AppRole, userpass; also in process, as requests 2.34 and
                             httpx 0.28 are
     bao 2.6.1, 2.7.2        the command line: KV, tokens, policies, transit, wrapping, audit, namespaces, seal, rekey,
-                            DR; `operator generate-root`, `path-help`, `version-history` and `monitor` ask for what
+                            DR, `operator generate-root`, `path-help`, `version-history`; `monitor` asks for what
                             is not here
     node-vault 0.12.0       KV, tokens, mounts (node 20.20)
     hashi-vault-js 0.5.1    the same

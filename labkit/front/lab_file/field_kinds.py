@@ -10,13 +10,18 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from labkit.service.message import Response
+
 Kind = Callable[[Any], bool]
+
+_MORE: dict[tuple[Any, str], Any] = {(Response, "body"): str}  # of metrics and of instance documents it is text
 
 
 @cache
 def kinds_of(record: Any) -> tuple[tuple[str, Kind], ...]:
     """Return a test for each field of a record's class, in order; a test is true of a value that may stand there."""
-    return tuple([(name, _kind(hint)) for name, hint in get_type_hints(record).items()])
+    hints = get_type_hints(record)
+    return tuple([(name, _kind(hint | _MORE.get((record, name), hint))) for name, hint in hints.items()])
 
 
 def wrong_field(record: Any, values: tuple[Any, ...]) -> str | None:

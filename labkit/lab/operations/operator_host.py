@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from labkit.lab.operations.operator_console import OperatorConsole
 from labkit.lab.wire.messages import ApiAnswer, malformed_answer
+from labkit.service.message import Response
 
 
 class OperatorHost:
@@ -16,8 +19,17 @@ class OperatorHost:
 
     def receive(self, source: str, answer: ApiAnswer) -> None:
         """Hand an answer to the console, which counts a message that is not one as refused (R25)."""
-        wrong = malformed_answer(answer)
+        wrong = malformed_answer(_without_text(answer))
         if wrong:
             self._console.refuse(self.name, source, wrong)
         else:
             self._console.receive(source, answer)
+
+
+def _without_text(message: ApiAnswer) -> ApiAnswer:
+    """Return an answer whose body is text that says so, as metrics are given, without it; any other as it is."""
+    response: Any = message.response if type(message) is ApiAnswer else None
+    if type(response) is not Response or type(response.body) is not str or type(response.headers) is not dict:
+        return message
+    is_text = response.status == 200 and str(response.headers.get("Content-Type")).startswith("text/plain")
+    return message._replace(response=response._replace(body=None)) if is_text else message

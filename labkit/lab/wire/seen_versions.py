@@ -37,7 +37,7 @@ def read_version(request: Request, response: Response) -> SeenVersion | None:
     path, _, query = request.path.partition("?")
     if request.method != "GET" or "version=" in query or response.status not in (200, 404):
         return None
-    body = response.body or {}
+    body = response.body if type(response.body) is dict else {}
     data = body.get("data")
     if type(data) is dict:
         return _seen(request, path, data) if "metadata" in data else None

@@ -140,7 +140,7 @@ def _place(namespace: Namespace, mount: Mount) -> str:
 
 
 def _response(facts: Facts, response: Response, device: Device) -> str:
-    body, members = response.body or {}, facts.place
+    body, members = response.body if type(response.body) is dict else {}, facts.place
     for name in ("auth", "wrap_info"):
         if body.get(name):
             members += f',"{name}":{to_json(hide_credentials(device, body[name]))}'

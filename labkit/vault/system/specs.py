@@ -40,16 +40,16 @@ def _described(version: str, mounted: tuple[tuple[str, str, str], ...], in_root:
     """Return the document about some mounts, in JSON: it follows from them, and takes long to write."""
     from labkit.service.openapi import document  # a manual is requested rarely
 
-    mounts = [(path, kind, _routes(kind, number, in_root)) for path, kind, number in mounted]
-    return json.dumps(document(TITLE, version, mounts, _is_refused_in_namespaces))
+    mounts = [(path, kind, routes_of_mount(kind, number, in_root)) for path, kind, number in mounted]
+    return json.dumps(document(TITLE, version, mounts, is_refused_in_namespaces))
 
 
-def _is_refused_in_namespaces(path: str) -> bool:
+def is_refused_in_namespaces(path: str) -> bool:
     """Whether a path of the document, such as ``/sys/rotate``, takes no namespace."""
     return path.startswith("/sys/") and is_root_only(path.removeprefix("/sys/"))
 
 
-def _routes(kind: str, version: str, in_root: bool) -> tuple[Route, ...]:
+def routes_of_mount(kind: str, version: str, in_root: bool) -> tuple[Route, ...]:
     """Return an engine's routes: outside the root namespace without those that are about the cluster."""
     routes = routes_of_engine(kind, version).routes
     if in_root or kind != "system":

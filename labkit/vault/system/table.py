@@ -37,6 +37,7 @@ TABLE = Groups(
         "license": ("labkit.vault.system.node_facts",),
         "locked-users": ("labkit.vault.auth.locked_users",),
         "managed-keys": ("labkit.vault.system.managed_keys",),
+        "metrics": ("labkit.vault.system.facts.metrics",),
         "mounts": (
             "labkit.vault.system.tuning",
             "labkit.vault.system.mounts",
@@ -66,6 +67,7 @@ TABLE = Groups(
         "step-down": ("labkit.vault.system.seal",),
         "tools": ("labkit.vault.system.tools",),
         "unseal": ("labkit.vault.system.seal",),
+        "version-history": ("labkit.vault.system.facts.version_history",),
         "wrapping": ("labkit.vault.system.wrapping",),
     }
 )

@@ -18,7 +18,7 @@ from labkit.service.errors import BadRequest, NotFound, ServiceError, Unavailabl
 from labkit.service.fields import to_flag
 from labkit.service.limits import check_path
 from labkit.service.request_path import split_path
-from labkit.service.routing import Match
+from labkit.service.routing import Groups, Match
 from labkit.vault.context import Context
 from labkit.vault.mounts import (
     CATALOGUE,
@@ -47,6 +47,11 @@ METHODS = {
     "PATCH": "patch",
     "DELETE": "delete",
 }
+
+HELP = "help"
+"""The operation of a request for help, and the parameter that asks for it."""
+
+_HELP = Groups({HELP: ("labkit.vault.system.facts.path_help",)})  # loaded at the first such request (R24)
 
 Tables = tuple[tuple[str, "bytes | None"], ...]
 """Where stored mount tables stand, and their bytes."""
@@ -173,6 +178,8 @@ def resolve(ctx: Context, stored: bytes | None) -> tuple[ResolvedRoute, Tables]:
     path, query = split_path(ctx.request.path)
     if operation == "read" and "list" in query:
         operation = "list" if _is_list(query.pop("list")) else "read"
+    elif operation == "read" and query.get(HELP):
+        operation, query = HELP, {}
     if any(part in (".", "..") for part in path.split("/")):
         raise BadRequest("relative paths not supported")
     if operation == "list" and not path.endswith("/"):
@@ -182,16 +189,7 @@ def resolve(ctx: Context, stored: bytes | None) -> tuple[ResolvedRoute, Tables]:
     mount = place.table.find(path) or _SYSTEM.find(path)
     if mount is None and path.endswith(ROTATE_ROOT):
         mount, path = _rotating(place.table, path)
-    match: Match | Exception
-    if mount is None:
-        match = place.damage or _no_route(path)
-    elif operation in ("write", "patch") and path.endswith("/"):
-        match = BadRequest("cannot write to a path ending in '/'")
-    else:
-        try:
-            match = routes_of(mount).match(operation, path[len(mount.path) :])
-        except ServiceError as error:
-            match = error
+    match = _matched(mount, operation, path, place.damage)
     flags = match.route.flags if isinstance(match, Match) else _flags_of_refusal(mount, path)
     kind = "" if mount is None else mount.kind
     names_version = kind == "transit" or (kind == "kv" and mount is not None and mount.version == "2")
@@ -200,6 +198,20 @@ def resolve(ctx: Context, stored: bytes | None) -> tuple[ResolvedRoute, Tables]:
     said = kind, names_version, is_short
     resolved = ResolvedRoute(operation, path, query, mount, match, flags, namespace, place.locked, *said)
     return resolved, tuple(place.tables)
+
+
+def _matched(mount: Mount | None, operation: str, path: str, damage: BarrierError | None) -> Match | Exception:
+    """Return the route within a mount, or the refusal of a path without one."""
+    if operation == HELP:
+        return damage or _HELP.match("read", HELP)
+    if mount is None:
+        return damage or _no_route(path)
+    if operation in ("write", "patch") and path.endswith("/"):
+        return BadRequest("cannot write to a path ending in '/'")
+    try:
+        return routes_of(mount).match(operation, path[len(mount.path) :])
+    except ServiceError as error:
+        return error
 
 
 def _flags_of_refusal(mount: Mount | None, path: str) -> frozenset[str]:

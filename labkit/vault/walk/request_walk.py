@@ -227,7 +227,7 @@ def authorise(ctx: Context) -> dict[str, Any]:
             arguments = parse_fields(match, ctx.body, ctx.warn)
             existing = ctx.existing = route.exists(ctx, **match.captured)
             ctx.is_create = not existing
-    if caller is not None and not caller.acl.root:
+    if caller is not None and not caller.acl.root and ctx.operation != request_route.HELP:
         _check_policies(ctx, caller, resolved.flags)
     if arguments is not None:
         return arguments

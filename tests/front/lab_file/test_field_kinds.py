@@ -10,6 +10,7 @@ import pytest
 
 from labkit.front.lab_file.field_kinds import kinds_of, wrong_field
 from labkit.front.lab_file.record_tags import RECORDS
+from labkit.service.message import Response
 
 
 class Inner(NamedTuple):
@@ -79,3 +80,8 @@ def test_each_record_of_the_table_has_a_test_for_each_field(record: Any):
     names = getattr(record, "_fields", None) or tuple(getattr(record, "__dataclass_fields__", ()))
 
     assert tuple(name for name, _ in kinds_of(record)) == names
+
+
+def test_the_body_of_an_answer_may_be_text():
+    assert wrong_field(Response, (200, {}, "text", "")) is None
+    assert wrong_field(Response, (200, {}, b"text", "")) == "body"
