@@ -135,6 +135,7 @@ class Mount(NamedTuple):
     """One mounted engine or auth method; ``path`` ends in ``/``, that of an auth method begins with ``auth/``.
 
     ``user_lockout`` is what it was tuned to of that (``user_lockout``), in the order of its fields; empty for nothing.
+    ``alias`` is the name that it was enabled as, where that is another than its kind's own, such as azure.
     """
 
     path: str
@@ -153,6 +154,12 @@ class Mount(NamedTuple):
     audit_non_hmac_response_keys: tuple[str, ...] = ()
     external_entropy_access: bool = False
     user_lockout: tuple[int, ...] = ()
+    alias: str = ""
+
+    @property
+    def shown_kind(self) -> str:
+        """What answers and records call its kind: the name that it was enabled as."""
+        return self.alias or self.kind
 
     @property
     def prefix(self) -> str:
@@ -270,7 +277,7 @@ def decode_table(stored: bytes) -> MountTable:
 def _mount(row: list[Any]) -> Mount:
     row[5] = tuple([(name, value) for name, value in row[5]])
     row[FIXED_FIELDS : FIXED_FIELDS + 2] = map(tuple, row[FIXED_FIELDS : FIXED_FIELDS + 2])
-    row[LOCKOUT:] = map(tuple, row[LOCKOUT:])
+    row[LOCKOUT : LOCKOUT + 1] = map(tuple, row[LOCKOUT : LOCKOUT + 1])
     return Mount(*row)
 
 
@@ -330,7 +337,8 @@ def new_mount(path: str, kind: str, entropy: Any, **settings: Any) -> Mount:
     from labkit.vault.identifiers import uuid_text
 
     prefix = "auth_" if path.startswith("auth/") else ""
-    return Mount(path, kind, uuid_text(entropy), f"{prefix}{kind}_{entropy(4).hex()}", **settings)
+    shown = settings.get("alias") or kind
+    return Mount(path, kind, uuid_text(entropy), f"{prefix}{shown}_{entropy(4).hex()}", **settings)
 
 
 def routes_of(mount: Mount) -> Table | Groups:

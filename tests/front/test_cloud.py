@@ -12,6 +12,7 @@ from labkit.front.cloud import Cloud
 from labkit.seeded import START_NS, SeededEntropy, start
 from labkit.service.cloud_environments import ENVIRONMENTS
 from tests.cloud.conftest import MovedClock
+from tests.counting import calls_made
 
 
 def test_the_front_door_has_it() -> None:
@@ -100,3 +101,19 @@ def test_a_cloud_knows_whether_its_process_was_forked(monkeypatch: pytest.Monkey
     monkeypatch.undo()
 
     assert all(cloud.use.is_forked() for cloud in clouds)
+
+
+@pytest.mark.slow
+def test_a_cloud_of_many_machines_gives_a_handle_and_a_token_as_one_of_few() -> None:
+    few, many = Cloud.dev(seed=1), Cloud.dev(seed=1)
+    group = many.inventory.machine("web-1").group
+    for number in range(10_000):
+        many.inventory.add_machine(f"m-{number}", group, "northeurope")
+    for work in (
+        lambda cloud: cloud.vm("web-1"),
+        lambda cloud: cloud.mint("web-1"),
+        lambda cloud: cloud.vm("web-1").token(),
+    ):
+        for cloud in (few, many):
+            work(cloud)  # what is kept after the first time is kept
+        assert calls_made(lambda work=work: work(many)) <= 1.5 * calls_made(lambda work=work: work(few))

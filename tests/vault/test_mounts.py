@@ -213,7 +213,7 @@ def test_auth_methods_are_mounted_below_auth_and_few_kinds_have_work_that_falls_
     due = {"transit": "key/", "approle": "accessor/"}
     assert {row.kind: row.due_folder for row in CATALOGUE.values() if row.due_work} == due
     assert tuple(Mount("a/", "kv", "u", "x"))[4:14] == ("", (), False, False, 0, 0, "default-service", "", (), ())
-    assert tuple(Mount("a/", "kv", "u", "x"))[14:] == (False, ())
+    assert tuple(Mount("a/", "kv", "u", "x"))[14:] == (False, (), "")
 
 
 def test_later_fields_are_stored_only_where_they_are_set():
@@ -237,3 +237,15 @@ def test_a_stored_mount_ends_with_the_last_of_the_later_fields_that_is_set():
         stored = encode_table(MountTable((mount,)))
         assert len(decode_record(stored)[0]) == fields
         assert decode_table(stored).mounts == (mount,)
+
+
+def test_a_name_that_a_kind_was_enabled_as_is_stored_behind_what_older_tables_have():
+    plain = Mount("auth/cloud/", "cloud", "u", "a")
+    named = plain._replace(alias="azure", user_lockout=())
+    stored = encode_table(MountTable((plain, named)))
+
+    assert decode_table(stored).mounts == (plain, named)
+    assert decode_table(encode_table(MountTable((plain,)))).mounts == (plain,)
+    assert b"azure" not in encode_table(MountTable((plain,)))
+    assert decode_table(encode_table(MountTable((named._replace(user_lockout=(1, 2)),)))).mounts[0].alias == "azure"
+    assert (plain.shown_kind, named.shown_kind, named.kind) == ("cloud", "azure", "cloud")

@@ -29,7 +29,8 @@ class OperatorHost:
 def _without_text(message: ApiAnswer) -> ApiAnswer:
     """Return an answer whose body is text that says so, as metrics are given, without it; any other as it is."""
     response: Any = message.response if type(message) is ApiAnswer else None
-    if type(response) is not Response or type(response.body) is not str or type(response.headers) is not dict:
+    body: Any = response.body if type(response) is Response else None
+    if type(body) is not str or type(response.headers) is not dict:
         return message
     is_text = response.status == 200 and str(response.headers.get("Content-Type")).startswith("text/plain")
     return message._replace(response=response._replace(body=None)) if is_text else message

@@ -62,7 +62,7 @@ class Facts:
         """Return what a filter looks at."""
         return {
             "mount_point": ctx.namespace.path + self.mount.path if self.mount is not None else "",
-            "mount_type": self.mount.kind if self.mount is not None else "",
+            "mount_type": self.mount.shown_kind if self.mount is not None else "",
             "namespace": ctx.namespace.path,
             "operation": self.operation,
             "path": ctx.path,
@@ -133,7 +133,7 @@ def _namespace(namespace: Namespace) -> str:
 @lru_cache(maxsize=256)
 def _place(namespace: Namespace, mount: Mount) -> str:
     return (
-        f',"mount_point":{encode_text(namespace.path + mount.path)},"mount_type":{encode_text(mount.kind)},'
+        f',"mount_point":{encode_text(namespace.path + mount.path)},"mount_type":{encode_text(mount.shown_kind)},'
         f'"mount_accessor":{encode_text(mount.accessor)},'
         f'"mount_class":"{"auth" if mount.path.startswith("auth/") else "secret"}"'
     )

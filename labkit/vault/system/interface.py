@@ -92,7 +92,7 @@ def _seen(acl: Acl | None, mount: Mount, prefix: str) -> dict[str, Any] | None:
         return describe(mount) if reaches(acl, prefix + mount.path) else None
     if mount.listing_visibility != "unauth":
         return None
-    return {"type": mount.kind, "description": mount.description, "options": dict(mount.options) or None}
+    return {"type": mount.shown_kind, "description": mount.description, "options": dict(mount.options) or None}
 
 
 def reaches(acl: Acl, path: str) -> bool:

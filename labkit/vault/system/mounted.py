@@ -41,7 +41,7 @@ def describe(mount: Mount) -> dict[str, Any]:
     if mount.user_lockout:
         config["user_lockout_config"] = user_lockout.described(mount.user_lockout, "lockout")
     return {
-        "type": mount.kind,
+        "type": mount.shown_kind,
         "description": mount.description,
         "accessor": mount.accessor,
         "uuid": mount.uuid,

@@ -57,7 +57,7 @@ def enable(ctx: Context, asked: MountRequest) -> None:
     area, full = area_of(ctx), full_path(ctx, asked.path)
     if not area and full.startswith(AUTH):
         raise BadRequest(f'cannot mount "{full}"')
-    kind, chosen = _kind(area, asked.type, asked.options or {})
+    kind, chosen, alias = _kind(area, asked.type, asked.options or {})
     tuning.warn_of_ignored(ctx, asked.config or {})
     table = read_table(ctx.namespace_storage)
     check_free(table, full)
@@ -70,6 +70,7 @@ def enable(ctx: Context, asked: MountRequest) -> None:
         local=bool(asked.local),
         seal_wrap=bool(asked.seal_wrap),
         external_entropy_access=bool(asked.external_entropy_access),
+        alias=alias,
     )
     write_table(ctx.namespace_storage, table.with_mount(tuning.configured(mount, asked.config or {})))
     ctx.observe("mounted", path=ctx.namespace.path + full, type=kind)
@@ -93,8 +94,8 @@ def disable(ctx: Context, path: str) -> None:
     ctx.observe("unmounted", path=ctx.namespace.path + full)
 
 
-def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return kind and options of what is to be mounted; raise BadRequest for what cannot be."""
+def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tuple[tuple[str, str], ...], str]:
+    """Return kind, options and alias of what is to be mounted; raise BadRequest for what cannot be."""
     if not kind:
         raise BadRequest("backend type must be specified as a string")
     name, version = ALIASES.get(kind, (kind, ""))
@@ -109,7 +110,7 @@ def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tu
         raise BadRequest(f'secrets engine "{name}" does not allow setting a version')
     if asked and (name, asked) not in CATALOGUE:
         raise BadRequest(f'{name} has no version "{asked}"; versions are 1 and 2')
-    return name, tuple(sorted(options.items()))
+    return name, tuple(sorted(options.items())), "" if name == "kv" or name == kind else kind
 
 
 def _there_is() -> str:

@@ -95,7 +95,7 @@ def write_tuning(ctx: Context, asked: TuningRequest) -> None:
 def _with_lockout(mount: Mount, config: dict[str, Any]) -> Mount:
     """Return a mount with the lock-out of users as it is sent; raise BadRequest for a kind that locks nobody out."""
     if not CATALOGUE[mount.kind, mount.version].locks_out:
-        raise BadRequest(f'tuning of user lockout configuration for auth type "{mount.kind}" not allowed')
+        raise BadRequest(f'tuning of user lockout configuration for auth type "{mount.shown_kind}" not allowed')
     return mount._replace(user_lockout=user_lockout.tuned(mount.user_lockout, config))
 
 

@@ -195,7 +195,7 @@ def resolve(ctx: Context, stored: bytes | None) -> tuple[ResolvedRoute, Tables]:
     names_version = kind == "transit" or (kind == "kv" and mount is not None and mount.version == "2")
     namespace = place.namespace
     is_short = not query and len(ctx.request.path) + len(namespace.path) <= MAX_SHORT_CHARACTERS
-    said = kind, names_version, is_short
+    said = "" if mount is None else mount.shown_kind, names_version, is_short
     resolved = ResolvedRoute(operation, path, query, mount, match, flags, namespace, place.locked, *said)
     return resolved, tuple(place.tables)
 

@@ -186,3 +186,23 @@ def test_mounting_and_unmounting_are_reported(service, observed) -> None:
     service.delete("sys/mounts/team/kv")
 
     assert observed == [("mounted", {"path": "team/kv/", "type": "kv"}), ("unmounted", {"path": "team/kv/"})]
+
+
+def test_a_method_that_is_enabled_as_azure_reads_back_as_azure(service) -> None:
+    service.post("sys/auth/azure", {"type": "azure"})
+    service.post("sys/auth/other", {"type": "cloud"})
+    listed = service.get("sys/auth").data
+
+    assert {path: row["type"] for path, row in listed.items()} == {
+        "azure/": "azure",
+        "cloud/": "cloud",
+        "other/": "cloud",
+        "token/": "token",
+    }
+    assert listed["azure/"]["accessor"].startswith("auth_azure_")
+    assert service.get("sys/auth/azure").data["type"] == "azure"
+    service.post("auth/azure/role/web", {"bound_locations": ["here"]})
+    assert (service.get("auth/azure/role/web").body or {})["mount_type"] == "azure"
+    service.post("sys/auth/azure/tune", {"user_lockout_config": None, "description": "machines"})
+    service.post("sys/remount", {"from": "auth/azure", "to": "auth/machines"})
+    assert service.get("sys/auth").data["machines/"]["type"] == "azure"

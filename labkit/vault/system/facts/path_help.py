@@ -71,7 +71,7 @@ def _help_of_mount(mount: Mount, routes: tuple[Route, ...]) -> str:
     rows: dict[str, list[str]] = {}
     for route in routes:
         rows.setdefault(route.pattern, []).append(f"{route.operation}: {_summary(route)}")
-    parts = [f"## DESCRIPTION\n\nThe {mount.kind} mount at {mount.path}", "## PATHS"]
+    parts = [f"## DESCRIPTION\n\nThe {mount.shown_kind} mount at {mount.path}", "## PATHS"]
     parts.append("Each takes help=1 too; whether a token may use it is for the token's policies to say.")
     parts += [f"{STEP}^{pattern}$\n" + indent("\n".join(said), 2 * STEP) for pattern, said in rows.items()]
     return "\n\n".join(parts) + "\n"

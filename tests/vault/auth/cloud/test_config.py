@@ -90,7 +90,7 @@ def test_every_mount_has_its_own(service, config) -> None:
     service.post("sys/auth/elsewhere", {"type": "azure"})
     service.post("auth/elsewhere/config", config)
 
-    assert service.get("sys/auth").data["elsewhere/"]["type"] == "cloud"
+    assert service.get("sys/auth").data["elsewhere/"]["type"] == "azure"
     assert service.get("auth/elsewhere/config").data == DEFAULTS | config
     assert service.get(PATH).status == 404
 
