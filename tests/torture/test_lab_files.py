@@ -54,9 +54,8 @@ def play(world: World, actions: int) -> None:
 
 def ended(lab: Lab, seed: int) -> str:
     """The digest of a lab's trace after more of what befalls labs, drawn from a seed."""
-    world = World.__new__(World)
-    world.random, world.cuts, world.lab, world.done = Random(seed), False, lab, []
-    world.clusters, world.nodes = list(lab.clusters), list(lab.parts.nodes)
+    world = World(seed, cuts=False)
+    world.random, world.lab = Random(seed), lab
     play(world, ACTIONS)
     return lab.trace.digest()
 

@@ -1,8 +1,8 @@
 """Disk: lab files are written whole or not at all, and read within bounds.
 
 1. A file is written beside its place with mode 0600, and then put there: whoever reads it meets the old or the new one.
-2. Opening runs nothing.  A lab is built of what was read; saved again it has to be the same to the byte, so that
-   nothing in a file is dropped or taken for something else.
+2. Opening runs nothing.  A lab is built of what was read; what it would save has to be the same, so that nothing in a
+   file is dropped or taken for something else.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from labkit.front.lab_file.encoding import write
+from labkit.front.lab_file.encoding import is_kept
 from labkit.front.lab_file.errors import LabFileError
 from labkit.front.lab_file.lab_file import MAX_FILE_BYTES, LabFile, packed, unpacked
+from labkit.front.lab_file.state_shape import has_same_names
 from labkit.lab.snapshot import Snapshot
 from labkit.service.arguments import shown, wrong
 
@@ -60,7 +61,8 @@ def open_file(path: str | Path, restore: Callable[[Snapshot], _Lab]) -> tuple[_L
     found = read_file(path)
     try:
         lab = restore(found.snapshot)
-        is_same = write(lab.snapshot()) == write(found.snapshot)
+        again = lab.snapshot()
+        is_same = is_kept(found.snapshot, again) and has_same_names(found.snapshot.state, again.state)
     except Exception as error:  # whatever a file may hold that no lab writes
         raise LabFileError(f"{path}: no lab can be built of it: {type(error).__name__}: {error!s:.200}") from None
     if not is_same:

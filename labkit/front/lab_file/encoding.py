@@ -63,6 +63,20 @@ def judge_contents(contents: bytes) -> None:
         at = end_of_item(contents, at, {LIST, FROZEN_SET, *RECORDS})
 
 
+def is_kept(saved: Any, again: Any) -> bool:
+    """Whether a plain value is found again in another: the same, or with more members than an older file has."""
+    kind = type(saved)
+    if kind is not type(again):
+        return False
+    if kind is dict:
+        return all(key in again and is_kept(value, again[key]) for key, value in saved.items())
+    if kind in (tuple, list):
+        return len(saved) == len(again) and all(map(is_kept, saved, again))
+    if kind in _FIELDS:
+        return all(is_kept(getattr(saved, field), getattr(again, field)) for field in _FIELDS[kind])
+    return bool(saved == again)
+
+
 def names_of_fields() -> dict[int, tuple[str, ...]]:
     """Return the names of the fields of each record as they are now, by tag."""
     return {tag: fields_of(record) for tag, record in RECORDS.items()}

@@ -44,6 +44,15 @@ class StateShape(NamedTuple):
     scenario: dict[str, Any] | None
 
 
+BY_NAME = ("stores", "files", "nodes", "processes", "passages", "clients", "balancers", "clouds", "impostors")
+"""What a state has of each cluster, node or client, by its name."""
+
+
+def has_same_names(saved: dict[str, Any], again: dict[str, Any]) -> bool:
+    """Whether two states are of the same clusters, nodes and clients."""
+    return all(saved[part].keys() == again[part].keys() for part in BY_NAME)
+
+
 def judge_state(state: dict[str, Any]) -> None:
     """Return if a state has its parts, each of its kind, and no other; LabFileError names the first that is wrong."""
     strange = [name for name in state if name not in StateShape._fields]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.front.lab_file.encoding import judge_contents, known_names, names_of_fields, read, write
+from labkit.front.lab_file.encoding import is_kept, judge_contents, known_names, names_of_fields, read, write
 from labkit.front.lab_file.errors import LabFileError
 from labkit.front.lab_file.record_tags import LIST, RECORDS
 from labkit.lab.wire.messages import Correlation, DueTimer
@@ -124,6 +124,28 @@ def test_a_field_that_a_record_has_no_more_is_named():
 def test_only_a_table_of_names_by_tag_is_one(names: Any):
     with pytest.raises(LabFileError, match="records: expected"):
         known_names(names)
+
+
+SAVED: dict[str, Any] = {"a": [1, (2, Correlation("x", 1))], "b": {"c": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("again", "kept"),
+    [
+        ({"a": [1, (2, Correlation("x", 1))], "b": {"c": 0.5}}, True),
+        ({"new": 1, "b": {"new": 2, "c": 0.5}, "a": [1, (2, Correlation("x", 1))]}, True),
+        ({"a": [1, (2, Correlation("x", 1))]}, False),
+        ({"a": [1, (2, Correlation("x", 1))], "b": {}}, False),
+        ({"a": [1, (2, Correlation("x", 1)), 3], "b": {"c": 0.5}}, False),
+        ({"a": [True, (2, Correlation("x", 1))], "b": {"c": 0.5}}, False),
+        ({"a": (1, (2, Correlation("x", 1))), "b": {"c": 0.5}}, False),
+        ({"a": [1, (2, ("x", 1, 0))], "b": {"c": 0.5}}, False),
+        ({"a": [1, (2, Correlation("x", 2))], "b": {"c": 0.5}}, False),
+        ({"a": [1, (2, Correlation("x", 1))], "b": {"c": 1.5}}, False),
+    ],
+)
+def test_what_is_built_keeps_all_that_was_saved_and_may_have_more(again: Any, kept: bool):
+    assert is_kept(SAVED, again) is kept
 
 
 def nested(depth: int) -> Any:

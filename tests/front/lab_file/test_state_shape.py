@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit.front.lab_file.errors import LabFileError
-from labkit.front.lab_file.state_shape import StateShape, judge_state
+from labkit.front.lab_file.state_shape import BY_NAME, StateShape, has_same_names, judge_state
 from labkit.lab.snapshot import Snapshot
 
 
@@ -34,3 +34,11 @@ def test_an_event_has_the_fields_of_its_kind(event: tuple[Any, ...], small_snaps
     judge_state({**small_snapshot.state, "trace": (True, ((("note", 1, "a"),),))})
     with pytest.raises(LabFileError, match="trace: expected an event"):
         judge_state({**small_snapshot.state, "trace": (True, ((event,),))})
+
+
+@pytest.mark.parametrize("part", BY_NAME)
+def test_states_of_other_names_are_told_apart(part: str, small_snapshot: Snapshot):
+    state = small_snapshot.state
+
+    assert has_same_names(state, dict(state))
+    assert not has_same_names(state, {**state, part: {**state[part], "strange": {}}})
