@@ -98,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("name", metavar="NAME", help="the file's name, such as my-drill or drills/my-drill")
     add("schema", "schema", "print the JSON Schema of scenario files, for an editor")
     add("scenarios", "scenarios", "list the shipped scenarios, or copy them", copy)
-    add("lessons", "lessons", "list the lessons and say how to open them, or copy them", copy)
+    _add_lesson_arguments(add("lessons", "lessons", "list the lessons and say how to open them, or copy them", copy))
     made = add("coverage", "coverage", "show what each endpoint answers, and where that is known from")
     made.add_argument("words", nargs="*", metavar="WORD", help="only endpoints with these in them: post secret/data")
     opening.add_arguments(add("open", "open_lab", opening.ABOUT))
@@ -108,6 +108,15 @@ def parser() -> argparse.ArgumentParser:
         import_module(f"labkit.commands.search.{search}").add_arguments(add(search, search, about))
     _add_help_arguments(add("help", "help_topic", "show a page, such as architecture, rules or verbs"))
     return top
+
+
+def _add_lesson_arguments(command: argparse.ArgumentParser) -> None:
+    one = command.add_mutually_exclusive_group()
+    reset = "bring a lesson in this folder back to how it was delivered; what was there is kept under another name"
+    one.add_argument("--reset", metavar="NUMBER", help=reset)
+    one.add_argument("--solutions", metavar="FOLDER", help="write right answers of every lesson to a folder, to be run")
+    one.add_argument("--print", action="store_true", help="print questions with room to write, and answers at the end")
+    one.add_argument("--review", action="store_true", help="show what is due again, by what was done in this folder")
 
 
 def _add_run_arguments(command: argparse.ArgumentParser) -> None:

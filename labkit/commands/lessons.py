@@ -1,4 +1,4 @@
-"""lessons: lists the lesson notebooks, says how to open one, and copies them to a folder."""
+"""lessons: lists the lesson notebooks, says how to open one, copies them; what readers and teachers need beside."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ from labkit.commands.terminal import say
 
 
 def lessons(given: argparse.Namespace) -> int:
-    """List the lessons by title and first line, or copy them."""
+    """List the lessons by title and first line, copy them, or do what an option asks for."""
     from labkit import places
 
+    if given.copy is None and (given.reset or given.solutions or given.print or given.review):
+        from labkit.commands import lesson_papers  # a list of lessons is light
+
+        return lesson_papers.answer(given)
     try:
         folder = places.notebooks()
     except FileNotFoundError as error:

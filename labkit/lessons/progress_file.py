@@ -50,7 +50,10 @@ class ProgressFile:
 
     def put(self, key: str, record: dict[str, Any]) -> None:
         """Write one record."""
-        records = {**self.read(), key: record}
+        self.write({**self.read(), key: record})
+
+    def write(self, records: dict[str, dict[str, Any]]) -> None:
+        """Write all records, in place of those there were."""
         beside = self.path.with_suffix(".new")
         try:
             beside.write_text(json.dumps(records, indent=1, sort_keys=True) + "\n", encoding="utf-8")

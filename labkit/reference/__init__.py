@@ -34,6 +34,7 @@ TOPICS = {
     "files": "a lab as a file that goes on elsewhere: saving, opening, what is refused, the format",
     "serve": "a vault, its cloud or the clusters of a lab behind real ports; the control interface; every option",
     "testing": "how to test a client of the API with labkit, in a repository of your own",
+    "teaching": "for whoever teaches: courses, minutes, what to ask, replies; `teaching 06` shows one lesson",
     "differences": "where labkit is unlike real servers; `differences transit`, or any word that is looked for",
     "words": "what a term means; `words guard` shows one",
     "coverage": "what each endpoint answers and where that is known from; `labkit coverage WORD` shows some",
