@@ -331,11 +331,8 @@ def _verbs_by_kind() -> Iterator[str]:
     from labkit.scenario.verbs import VERBS
 
     yield ABOUT_VERBS
-    for kind, what in (
-        (RUNBOOK, "what operators do"),
-        (FAULT, "faults, and what undoes them"),
-        (STORY, "the file's own"),
-    ):
+    kinds = {RUNBOOK: "what operators do", FAULT: "faults, and what undoes them", STORY: "the file's own"}
+    for kind, what in kinds.items():
         names = ", ".join(verb.name for verb in VERBS.values() if verb.kind == kind)
         yield fill(f"{what}: {names}", WIDTH, initial_indent="    ", subsequent_indent=" " * 8, break_on_hyphens=False)
 

@@ -1,4 +1,4 @@
-"""Every notebook: its form, its cells run from top to bottom, and once in a kernel of its own; what the tour claims."""
+"""Every notebook: its form, its cells run from top to bottom and once in a kernel; what two of them claim."""
 
 from __future__ import annotations
 
@@ -155,77 +155,6 @@ def test_it_runs_in_a_kernel(path):
         widgets = [entry for entry in output if WIDGET in entry.get("data", {})]
         pages = [entry for entry in output if entry not in widgets and "<svg" in entry.data.get("text/html", "")]
         assert len(widgets) <= len(pages), "who reads it later, without a kernel, sees a page beside the widgets"
-
-
-# ---- what the tour claims
-
-
-def test_the_tour_tells_the_truth_about_versions_and_check_and_set(played):
-    names, _ = played["00_tour"]
-
-    assert (names["first"], names["latest"]) == ({"user": "ada"}, {"user": "ada", "team": "engines"})
-    assert names["late"].status == 400
-
-
-def test_about_rewrapping(played):
-    names, shown = played["00_tour"]
-
-    assert (names["old"][:9], names["new"][:9]) == ("vault:v1:", "vault:v2:")
-    assert any(isinstance(value, tuple) and value[-1] == b"meet me at noon" for value in shown)
-
-
-def test_about_roots(played):
-    names, _ = played["00_tour"]
-
-    assert (names["at_once"], names["later"]) == (False, True)
-
-
-def test_about_lag(played):
-    names, shown = played["00_tour"]
-    (lags,) = [value for value in shown if isinstance(value, tuple) and hasattr(value[0], "entries")]
-
-    assert lags[0].entries == 2
-    assert 1.9 < lags[0].seconds < 2.3
-    assert lags[1] == (0, 0.0)
-    assert names["lab"].map().description.count("paris streams to tokyo") == 1
-
-
-def test_about_the_planned_failover(played):
-    names, shown = played["00_tour"]
-
-    assert ([200] * 5, 0) in shown
-    assert "tokyo streams to paris" in names["planned"].map().description
-
-
-def test_about_what_is_lost_and_how_long_it_takes(played):
-    names, shown = played["00_tour"]
-    (told,) = [value for value in shown if isinstance(value, tuple) and hasattr(value[0], "writes")]
-
-    assert names["found"] == [404] * 5
-    assert told[0].writes == 5
-    assert 20 < told[1].seconds < 21
-
-
-def test_about_the_branch(played):
-    names, shown = played["00_tour"]
-
-    assert 0 in [value for value in shown if type(value) is int]
-    assert names["other"].ledger.rpo().writes == 0
-    assert names["lab"].ledger.promotions == [], "what happened in the branch stayed there"
-
-
-def test_about_what_the_reader_is_invited_to_try(played):
-    """One node's crash needs no promotion; a promotion behind a cut line breaks the rule of one primary."""
-    from labkit import Lab
-
-    names, _ = played["00_tour"]
-    lab = Lab.restore(names["before"])
-    lab.crash("paris-1")
-    lab.run("10s")
-    assert (lab["paris"].active, lab["paris"].mode) == ("paris-2", "primary")
-    lab.partition("paris", "tokyo")
-    lab["tokyo"].promote()
-    assert "rule broken: one primary" in lab.dashboard().page
 
 
 # ---- what the lesson on machines claims

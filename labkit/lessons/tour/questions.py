@@ -1,0 +1,101 @@
+"""Questions: how many of five acknowledged orders survive the loss of a region, at once and a second later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.front.lab import Lab
+from labkit.lessons.plan import Question
+from labkit.lessons.worlds import branched
+from labkit.trace import SECOND_NS
+
+ORDERS = 5
+PATH = "secret/data/orders"
+
+
+def acknowledged(lab: Lab) -> int:
+    """Return how many orders were acknowledged."""
+    return len({write.path for write in lab.ledger.writes if write.path.startswith(PATH)})
+
+
+def waited_s(lab: Lab) -> float:
+    """Return how many seconds lay between the last order and the loss; -1 while nothing is lost."""
+    crashes = lab.trace.select("fault", verb="crash")
+    times = [write.at_ns for write in lab.ledger.writes]
+    return (crashes[0].at_ns - max(times)) / SECOND_NS if crashes and times else -1.0
+
+
+def lacks_disaster(lab: Lab) -> str:
+    """Say what is missing before survivors can be counted."""
+    if acknowledged(lab) < ORDERS:
+        return f"In this lab there are {acknowledged(lab)} orders so far: run the cell above first."
+    if not lab.trace.select("fault", verb="crash"):
+        return "In this lab paris still runs: run the cell above first."
+    if lab["tokyo"].mode != "primary":
+        return "tokyo is not promoted yet: run the cell above first."
+    return ""
+
+
+def lacks_second(lab: Lab) -> str:
+    """Say what is missing before the changed case can be counted."""
+    lacks = lacks_disaster(lab)
+    if not lacks and waited_s(lab) < 1:
+        return "In this lab paris was lost right after the last order: run the cell above first."
+    return lacks
+
+
+def survivors(lab: Lab) -> int:
+    """Return how many orders tokyo has, asked in a branch."""
+    branch = branched(lab)
+    return sum(branch["tokyo"].get(f"{PATH}/{number}").ok for number in range(1, ORDERS + 1))
+
+
+def why(lab: Lab) -> str:
+    """Explain where the orders were when paris was lost."""
+    return (
+        f"{acknowledged(lab)} orders were acknowledged, and {survivors(lab)} are in tokyo. paris was lost "
+        f"{waited_s(lab):.2f} s after the last acknowledgement; a message to tokyo takes 0.08 s. Acknowledged means "
+        "stored in paris. What is on its way when paris goes down goes down with it."
+    )
+
+
+def play(lab: Lab) -> Any:
+    """Return the run, to be played."""
+    return lab.play(only="replication")
+
+
+LOOK = "Look at the line between paris and tokyo when paris goes down: each message on it is an order."
+SURVIVE = Question(
+    name="survive",
+    asks="Five orders are written to paris, one right after the other, and each is acknowledged. At that moment the "
+    "region is lost, and tokyo is promoted. How many of the five does tokyo have?",
+    least=0,
+    most=ORDERS,
+    measure=survivors,
+    needs=lacks_disaster,
+    why=why,
+    replies={
+        5: "Five would be right if an acknowledgement meant stored in both. It means stored in paris.",
+        4: "Four would be right if only the last order were late. All five left within a moment of each other.",
+    },
+    otherwise="Some would be there if the orders had been spread over a longer time than one crossing.",
+    look=LOOK,
+    draw=play,
+)
+SECOND = Question(
+    name="second",
+    asks="The same again, but one second passes between the last order and the loss. How many of the five does tokyo "
+    "have now?",
+    least=0,
+    most=ORDERS,
+    measure=survivors,
+    needs=lacks_second,
+    why=why,
+    replies={
+        0: "None would be right if copies were made now and then. Each order leaves when it is stored.",
+        4: "Four would be right if the last one waited for a next one. Nothing waits: each travels by itself.",
+    },
+    otherwise="Compare one second with what a message needs to tokyo.",
+    look=LOOK,
+    draw=play,
+)

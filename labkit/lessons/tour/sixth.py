@@ -1,0 +1,182 @@
+"""Sixth: one more order, which is to survive the loss of its region."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from labkit.front.lab import Lab
+from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.tour.questions import ORDERS, PATH
+from labkit.lessons.worlds import KeptStart
+
+SIXTH = f"{PATH}/6"
+ORDER = {"data": {"item": "lantern"}}
+
+
+class SixthSeen(NamedTuple):
+    """Whether paris is lost, what tokyo is, and whether it has the sixth order."""
+
+    lost: bool
+    mode: str
+    held: bool
+
+
+@KeptStart
+def start() -> Lab:
+    """Return a pair that has five orders on both sides."""
+    lab = Lab.pair(seed=8)
+    lab.replicate("paris", "tokyo")
+    for number in range(1, ORDERS + 1):
+        lab["paris"].post(f"{PATH}/{number}", {"data": {"item": "rope"}})
+    lab.run("5s")
+    return lab
+
+
+def look(branch: Lab) -> SixthSeen:
+    """Read the sixth order from tokyo, which is promoted for that where it is not yet."""
+    lost, mode = not branch["paris"].active, branch["tokyo"].mode
+    if mode == "secondary":
+        branch["tokyo"].promote()
+    held = branch["tokyo"].active != "" and branch["tokyo"].get(SIXTH).ok
+    return SixthSeen(lost, mode, held)
+
+
+def wait_before(lab: Lab) -> None:
+    """Give the order a second to arrive."""
+    lab["paris"].post("secret/data/orders/6", {"data": {"item": "lantern"}})
+    lab.run("1s")
+    lab.crash("paris")
+    lab["tokyo"].promote()
+
+
+def wait_until_level(lab: Lab) -> None:
+    """Wait until tokyo is not behind any more."""
+    lab["paris"].post("secret/data/orders/6", {"data": {"item": "lantern"}})
+    lab.run(until=lambda lab: lab.lag("paris", "tokyo").entries == 0)
+    lab.crash("paris")
+    lab["tokyo"].promote()
+
+
+def switch_first(lab: Lab) -> None:
+    """Switch as planned, which waits for what is on its way."""
+    lab["paris"].post("secret/data/orders/6", {"data": {"item": "lantern"}})
+    lab.failover("paris", "tokyo")
+    lab.crash("paris")
+
+
+def write_at_the_survivor(lab: Lab) -> None:
+    """Let paris go first, and write to the cluster that is left."""
+    lab.crash("paris")
+    lab["tokyo"].promote()
+    lab["tokyo"].post("secret/data/orders/6", {"data": {"item": "lantern"}})
+
+
+def _lose(lab: Lab) -> None:
+    lab.crash("paris")
+    lab["tokyo"].promote()
+
+
+def _at_once(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    _lose(lab)
+
+
+def _twice(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab["paris"].post(SIXTH, ORDER)
+    _lose(lab)
+
+
+def _at_a_secondary(lab: Lab) -> None:
+    lab["tokyo"].post(SIXTH, ORDER)
+    _lose(lab)
+
+
+def _healed(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.heal()
+    _lose(lab)
+
+
+def _time_afterwards(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.crash("paris")
+    lab.run("1m")
+    lab["tokyo"].promote()
+
+
+def _nothing_lost(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.failover("paris", "tokyo")
+
+
+def _nothing_promoted(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.run("1s")
+    lab.crash("paris")
+
+
+def _other_region(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.run("1s")
+    lab.crash("tokyo")
+
+
+SAVE_THE_SIXTH = Exercise(
+    name="sixth",
+    title="Save the sixth",
+    goal="paris is lost, tokyo is the primary, and orders/6 can be read there.",
+    start=start,
+    look=look,
+    conditions=(
+        Condition(
+            name="lost",
+            holds=lambda seen: seen.lost,
+            says=lambda seen: "paris still has a node that leads",
+            asks="The region paris has to be lost: an order that no disaster met has survived none.",
+            hints=(
+                "Look at paris in `lab.map()`.",
+                "A planned switch leaves paris alive; a disaster does not.",
+                '`lab.crash("paris")`',
+            ),
+        ),
+        Condition(
+            name="promoted",
+            holds=lambda seen: seen.mode == "primary",
+            says=lambda seen: f"tokyo is {seen.mode}",
+            asks="tokyo has to be the primary, so that somebody serves.",
+            hints=(
+                "Look at tokyo in `lab.map()`.",
+                "A secondary refuses clients, whoever else is gone.",
+                '`lab["tokyo"].promote()`',
+            ),
+        ),
+        Condition(
+            name="held",
+            holds=lambda seen: seen.held,
+            says=lambda seen: "tokyo does not have orders/6",
+            asks="tokyo has to hold orders/6.",
+            hints=(
+                "How much time passes between your write and the loss?",
+                "An order needs 80 ms to tokyo; until then paris is the only place that has it.",
+                '`lab.run("1s")` before the loss, or `lab.failover(...)`, or a write at the survivor',
+            ),
+        ),
+    ),
+    ways={
+        "wait before the loss": wait_before,
+        "wait until tokyo is level": wait_until_level,
+        "a planned switch first": switch_first,
+        "write at the survivor": write_at_the_survivor,
+    },
+    traps=(
+        Trap(name="write, and lose at once", act=_at_once, refused_by="held"),
+        Trap(name="write twice", act=_twice, refused_by="held"),
+        Trap(name="write at a secondary", act=_at_a_secondary, refused_by="held"),
+        Trap(name="heal what was not cut", act=_healed, refused_by="held"),
+        Trap(name="time after the loss", act=_time_afterwards, refused_by="held"),
+        Trap(name="nothing lost", act=_nothing_lost, refused_by="lost"),
+        Trap(name="nothing promoted", act=_nothing_promoted, refused_by="promoted"),
+        Trap(name="the wrong cluster", act=_other_region, refused_by="lost"),
+    ),
+)
