@@ -1,4 +1,4 @@
-"""Every notebook: its form, its cells run from top to bottom and once in a kernel; what two of them claim."""
+"""Every notebook: its form, its cells run from top to bottom and once in a kernel; what one lesson claims."""
 
 from __future__ import annotations
 
@@ -216,47 +216,3 @@ def test_about_what_the_reader_of_the_lesson_on_machines_is_invited_to_try(playe
     assert web1.login(vault, role="web", **body).ok
     vault.advance("2m")
     assert web1.login(vault, role="web", **body).status == 403
-
-
-# ---- what the lesson on keys claims
-
-
-def test_about_versions_of_a_key(played):
-    names, shown = played["02_keys"]
-
-    assert names["old"] != names["again"]
-    assert ("vault:v2:", [200, 200]) in shown
-    assert (400, 200, 200) in shown
-    assert (400, 400, ["min decryption version should not be less then min available version"]) in shown
-
-
-def test_about_getting_a_key_out_and_back(played):
-    _, shown = played["02_keys"]
-
-    assert (400, ["private key material is not exportable"]) in shown
-    assert (True, 400, 200) in shown
-
-
-def test_about_searching_and_keys_of_somebody_else(played):
-    names, shown = played["02_keys"]
-
-    assert [3, 1, 3, 1, 3] in shown
-    assert names["signed"].ok
-    assert names["after"].errors == ["the key store has no key of label orders"]
-
-
-def test_about_a_ciphertext_that_outlives_its_key(played):
-    names, shown = played["02_keys"]
-    (why,) = [value for value in shown if hasattr(value, "origin")]
-
-    assert [(200, []), (400, ["invalid ciphertext: version is too new"])] in shown
-    assert (1, 400, ["cipher: message authentication failed"]) in shown
-    assert "transit/keys/letters/rotate" in why.steps[0].sentence
-    assert shown[-1] == 200
-    lab = names["Lab"].restore(names["before"])
-    lab["paris"].post("transit/keys/letters/rotate")
-    second = lab["paris"].post("transit/encrypt/letters", names["note"]).data["ciphertext"]
-    asked = {**names["note"], "key_version": 1}
-    assert lab["paris"].post("transit/encrypt/letters", asked).data["ciphertext"].startswith("vault:v1:")
-    lab.failover("paris", "tokyo")
-    assert lab["tokyo"].post("transit/decrypt/letters", {"ciphertext": second}).ok, "planned: nothing is lost"

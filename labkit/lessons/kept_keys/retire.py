@@ -1,0 +1,164 @@
+"""Retire: version 1 of a key is to be of no use any more, and no row may be lost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from labkit.front.vault import Vault
+from labkit.lessons.kept_keys.rows import TABLE, base64_of, opened, rows_of, with_rows
+from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.worlds import KeptStart
+
+ROWS = 20
+
+
+class RetireSeen(NamedTuple):
+    """How many rows there are, which of them open to their text, and whether a text of version 1 opens."""
+
+    rows: int
+    right: int
+    old_opens: bool
+
+
+@KeptStart
+def start() -> Vault:
+    """Return a vault whose table has twenty rows under version 1."""
+    return with_rows(seed=21, count=ROWS)
+
+
+def look(branch: Vault) -> RetireSeen:
+    """Open every row in order, and a text of version 1 that was kept elsewhere."""
+    rows = rows_of(branch)
+    right = sum(opened(branch, row) == base64_of(f"row {number}") for number, row in enumerate(rows))
+    return RetireSeen(len(rows), right, opened(branch, rows_of(start())[0]) is not None)
+
+
+def one_by_one(vault: Vault) -> None:
+    """Rotate, move each row, and raise the minimum last."""
+    vault.post("transit/keys/rows/rotate")
+    rows = vault.get("secret/data/rows").data["data"]["rows"]
+    moved = [vault.post("transit/rewrap/rows", {"ciphertext": row}).data["ciphertext"] for row in rows]
+    vault.post("secret/data/rows", {"data": {"rows": moved}})
+    vault.post("transit/keys/rows/config", {"min_decryption_version": 2})
+
+
+def as_a_batch(vault: Vault) -> None:
+    """Move all rows by one request."""
+    vault.post("transit/keys/rows/rotate")
+    rows = vault.get("secret/data/rows").data["data"]["rows"]
+    items = [{"ciphertext": row} for row in rows]
+    found = vault.post("transit/rewrap/rows", {"batch_input": items}).data["batch_results"]
+    vault.post("secret/data/rows", {"data": {"rows": [row["ciphertext"] for row in found]}})
+    vault.post("transit/keys/rows/config", {"min_decryption_version": 2})
+
+
+def open_and_close(vault: Vault) -> None:
+    """Decrypt each row and encrypt it again, which shows the plaintext to whoever does it; then trim."""
+    vault.post("transit/keys/rows/rotate")
+    moved = []
+    for row in vault.get("secret/data/rows").data["data"]["rows"]:
+        plaintext = vault.post("transit/decrypt/rows", {"ciphertext": row}).data["plaintext"]
+        moved.append(vault.post("transit/encrypt/rows", {"plaintext": plaintext}).data["ciphertext"])
+    vault.post("secret/data/rows", {"data": {"rows": moved}})
+    vault.post("transit/keys/rows/config", {"min_decryption_version": 2, "min_encryption_version": 2})
+    vault.post("transit/keys/rows/trim", {"min_available_version": 2})
+
+
+def _raise_minimum(vault: Vault) -> None:
+    vault.post("transit/keys/rows/config", {"min_decryption_version": 2, "min_encryption_version": 2})
+
+
+def _minimum_first(vault: Vault) -> None:
+    vault.post("transit/keys/rows/rotate")
+    _raise_minimum(vault)
+
+
+def _trim_first(vault: Vault) -> None:
+    _minimum_first(vault)
+    vault.post("transit/keys/rows/trim", {"min_available_version": 2})
+
+
+def _rewrap_only(vault: Vault) -> None:
+    as_a_batch(vault)
+    vault.post("transit/keys/rows/config", {"min_decryption_version": 1})
+
+
+def _swapped(vault: Vault) -> None:
+    as_a_batch(vault)
+    first, second, *others = rows_of(vault)
+    vault.post(TABLE, {"data": {"rows": [second, first, *others]}})
+
+
+def _dropped(vault: Vault) -> None:
+    as_a_batch(vault)
+    vault.post(TABLE, {"data": {"rows": rows_of(vault)[:-1]}})
+
+
+def _new_key(vault: Vault) -> None:
+    found = [opened(vault, row) for row in rows_of(vault)]
+    items = [{"plaintext": text} for text in found]
+    moved = vault.post("transit/encrypt/other", {"batch_input": items}).data["batch_results"]
+    vault.post(TABLE, {"data": {"rows": [row["ciphertext"] for row in moved]}})
+    vault.post("transit/keys/rows/rotate")
+    _raise_minimum(vault)
+
+
+RETIRE = Exercise(
+    name="retire",
+    title="Retire a version",
+    goal="every row of secret/data/rows opens to its text with the key rows, in its place, and nothing that version 1 "
+    "encrypted opens any more.",
+    start=start,
+    look=look,
+    takes=("the vault",),
+    conditions=(
+        Condition(
+            name="no row is missing",
+            holds=lambda seen: seen.rows == ROWS,
+            says=lambda seen: f"the table has {seen.rows} rows",
+            asks=f"The table has to have its {ROWS} rows.",
+            hints=(
+                "Count the rows in `secret/data/rows`, now and in a new start.",
+                "A table is written whole: what you leave out is gone.",
+                "write the list of all rewrapped rows",
+            ),
+            for_its_sentence=True,
+        ),
+        Condition(
+            name="all rows open",
+            holds=lambda seen: seen.right == ROWS,
+            says=lambda seen: f"{seen.right} of {ROWS} rows open to their text",
+            asks="Every row has to open to its own text.",
+            hints=(
+                "Look at the beginning of each row: which version does it name?",
+                "What is under a version that may not decrypt is lost to you. Move first, forbid afterwards.",
+                '`vault.post("transit/rewrap/rows", …)` before the minimum is raised',
+            ),
+        ),
+        Condition(
+            name="retired",
+            holds=lambda seen: not seen.old_opens,
+            says=lambda seen: "a row that somebody copied before still opens",
+            asks="What version 1 encrypted may not open any more.",
+            hints=(
+                "Keep one of the old rows, and try to decrypt it in the end.",
+                "A rotation adds a version. The old one goes on until it is forbidden or removed.",
+                '`vault.post("transit/keys/rows/config", {"min_decryption_version": 2})`',
+            ),
+        ),
+    ),
+    ways={"one by one": one_by_one, "as a batch": as_a_batch, "open and close": open_and_close},
+    traps=(
+        Trap(
+            name="rotate only",
+            act=lambda vault: vault.post("transit/keys/rows/rotate"),
+            refused_by="retired",
+        ),
+        Trap(name="rewrap only", act=_rewrap_only, refused_by="retired"),
+        Trap(name="the minimum first", act=_minimum_first, refused_by="all rows open"),
+        Trap(name="trim first", act=_trim_first, refused_by="all rows open"),
+        Trap(name="two rows swapped", act=_swapped, refused_by="all rows open"),
+        Trap(name="a row dropped", act=_dropped, refused_by="no row is missing"),
+        Trap(name="a new key", act=_new_key, refused_by="all rows open"),
+    ),
+)
