@@ -1,4 +1,4 @@
-"""Every notebook: its form, its cells run from top to bottom and once in a kernel; what one lesson claims."""
+"""Every notebook: its form, its cells run from top to bottom, and once in a kernel of its own."""
 
 from __future__ import annotations
 
@@ -155,64 +155,3 @@ def test_it_runs_in_a_kernel(path):
         widgets = [entry for entry in output if WIDGET in entry.get("data", {})]
         pages = [entry for entry in output if entry not in widgets and "<svg" in entry.data.get("text/html", "")]
         assert len(widgets) <= len(pages), "who reads it later, without a kernel, sees a page beside the widgets"
-
-
-# ---- what the lesson on machines claims
-
-
-def test_about_what_a_machine_may_do(played):
-    names, shown = played["03_machines"]
-
-    assert names["claims"]["xms_mirid"].endswith("/virtualMachines/web-1")
-    assert ("web-1", 3600, {"user": "ada"}, 403) in shown
-
-
-def test_about_who_should_not_get_in_and_where_the_reason_is(played):
-    names, shown = played["03_machines"]
-
-    assert {(answer.status, *answer.errors) for answer in names["tries"]} == {
-        (403, "1 error occurred:\n\t* permission denied\n\n")
-    }
-    assert ["resource_group", "machine_claim", "expired", "audience", "algorithm"] in shown
-
-
-def test_about_rolling_keys_and_a_cloud_that_is_down(played):
-    names, _ = played["03_machines"]
-
-    assert names["statuses"] == [200, 403, 200]
-    assert (names["after_hours"], names["after_a_day"].status) == (200, 503)
-
-
-def test_about_the_last_password(played):
-    names, shown = played["03_machines"]
-
-    assert (204, False, 200) in shown
-    assert names["before"] != names["after"]
-
-
-def test_about_a_failover_without_the_cloud(played):
-    names, shown = played["03_machines"]
-    (why,) = [value for value in shown if hasattr(value, "origin")]
-
-    assert [names[name] for name in ("at_paris", "with_token", "at_tokyo")] == [200, 200, 503]
-    assert 20 < (names["lab"].now - names["begun"]) / 1e9 < 30
-    assert why.origin == "fault"
-    assert why.root.sentence.startswith("the cloud's endpoint discovery answers nothing")
-    assert "cloud-outage at discovery" in names["lab"].timeline().description
-    assert shown[-1] == 200
-
-
-def test_about_what_the_reader_of_the_lesson_on_machines_is_invited_to_try(played):
-    """A key that was taken back lets machines in for an hour; a slow cloud is noticed where no keys are kept."""
-    from labkit import Vault
-
-    vault = Vault.dev(seed=5)
-    web1 = vault.cloud.vm("web-1")
-    vault.post("auth/cloud/role/web", {"bound_resource_groups": "web"})
-    body = {"jwt": vault.cloud.mint("web-1")}
-    assert web1.login(vault, role="web", **body).ok
-    vault.cloud.revoke_key()
-    vault.advance("59m")
-    assert web1.login(vault, role="web", **body).ok
-    vault.advance("2m")
-    assert web1.login(vault, role="web", **body).status == 403
