@@ -10,6 +10,8 @@
 #   make lint       ruff, mypy and the import contracts: what the suite checks too, without running a test
 #   make fix        what ruff can put right by itself
 #   make lessons    list the lessons, and how to open them
+#   make browser    build the lessons' site, and run it in a browser without a window; LABKIT_PYODIDE_WHEELS names the
+#                   folder of the wheels that were compiled for Pyodide
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make dist       the wheel and the source distribution, in dist/
 #   make bench      the goals of speed: measured today, of a version before, and of what else there is, by turns;
@@ -41,7 +43,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons notebook dist bench benches prove zoo zoo-long torture
+.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches prove zoo zoo-long torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -82,6 +84,9 @@ fix: $(VENV)/dev
 
 lessons: $(VENV)/core
 	@$(VENV)/bin/labkit lessons $(ARGS)
+
+browser: $(VENV)/site
+	@$(VENV)/bin/python -m pytest tests/lessons/test_site_in_a_browser.py $(ARGS) < /dev/null
 
 notebook: $(VENV)/notebook
 	@$(VENV)/bin/python -m jupyterlab notebooks $(AS_ROOT) $(ARGS)
@@ -131,6 +136,11 @@ $(VENV)/notebook: pyproject.toml $(VENV)/bin/python
 	@echo "installing labkit and JupyterLab into $(VENV): a minute or two, once, and when pyproject.toml changes ..."
 	@$(INSTALL) --editable '.[notebook]'
 	@touch $(VENV)/core $@
+
+$(VENV)/site: pyproject.toml $(VENV)/bin/python
+	@echo "installing labkit, its tests and JupyterLite into $(VENV): some minutes, once, and when pyproject.toml changes ..."
+	@$(INSTALL) --editable '.[dev,site]'
+	@touch $(VENV)/core $(VENV)/dev $@
 
 $(VENV)/dev: pyproject.toml $(VENV)/bin/python
 	@echo "installing labkit and what its tests use into $(VENV): some minutes, once, and when pyproject.toml changes ..."

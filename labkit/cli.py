@@ -116,6 +116,10 @@ def _add_lesson_arguments(command: argparse.ArgumentParser) -> None:
     one.add_argument("--reset", metavar="NUMBER", help=reset)
     one.add_argument("--solutions", metavar="FOLDER", help="write right answers of every lesson to a folder, to be run")
     one.add_argument("--print", action="store_true", help="print questions with room to write, and answers at the end")
+    site = "build a site that runs them in the browser, into a folder that is empty or not there yet"
+    one.add_argument("--site", metavar="FOLDER", help=site)
+    pyodide = "a folder with files of Pyodide, which are fetched otherwise; may be given again"
+    command.add_argument("--pyodide", metavar="FOLDER", action="append", default=[], help=pyodide)
     one.add_argument("--review", action="store_true", help="show what is due again, by what was done in this folder")
 
 

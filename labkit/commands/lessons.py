@@ -21,6 +21,8 @@ def lessons(given: argparse.Namespace) -> int:
         from labkit.commands import lesson_papers  # a list of lessons is light
 
         return lesson_papers.answer(given)
+    if given.site is not None or given.pyodide:
+        return _build(given)
     try:
         folder = places.notebooks()
     except FileNotFoundError as error:
@@ -43,6 +45,25 @@ def lessons(given: argparse.Namespace) -> int:
     say(f"\nto open them: {_opening(folder / first_name)}")
     if given.copy is None:
         say(f"to have copies of your own: {own_name()} lessons --copy FOLDER")
+    return AS_EXPECTED
+
+
+def _build(given: argparse.Namespace) -> int:
+    """Build a site of the lessons, and say how to look at it."""
+    from labkit.lessons.browser_python import CannotBuild
+    from labkit.lessons.site import build_site
+
+    if given.site is None:
+        return refuse("--pyodide: expected --site FOLDER beside it, got none; Pyodide is part of a site only")
+    if given.copy is not None:
+        return refuse("--site: expected no --copy beside it, got both; a site has its own copies")
+    try:
+        built = build_site(Path(given.site), tuple(map(Path, given.pyodide)))
+    except CannotBuild as error:
+        return refuse(str(error))
+    size_mb = round(built.size_bytes / 1_000_000)
+    say(f"built a site of {built.lessons} lessons in {given.site}, {size_mb} MB; any server of files can hand it out")
+    say(f"\nto look at it: python -m http.server --bind 127.0.0.1 --directory {quote(given.site)}")
     return AS_EXPECTED
 
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 BACKLOG = 2_048
 STOP_S = 10
+BROWSER_REFUSAL = (
+    "a Python in a browser can listen on no port: there are neither sockets nor threads; use the vault or the lab "
+    "itself here, and serve it where labkit is installed"
+)
 KEEP_ALIVE_S = 300  # a client that asks again after a while finds its connection
 
 
@@ -64,6 +69,8 @@ class ServerThread:
 
     def open(self, ports: Sequence[int]) -> list[tuple[int, str]]:
         """Listen, and return the port and the URL of each once requests are answered; raise NoServer."""
+        if sys.platform == "emscripten":
+            raise NoServer(BROWSER_REFUSAL)
         try:
             from labkit.doors.connections.loop_server import LoopServer
         except ImportError:

@@ -150,3 +150,11 @@ def test_a_forked_process_keeps_neither_port_nor_connection_open() -> None:
     done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=60)
 
     assert (done.stdout, done.stderr) == ("b'HTTP/1.1 200' b'' 0 b'HTTP/1.1 200'\n", "")
+
+
+def test_a_browser_is_refused_with_what_to_do(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    with pytest.raises(
+        NoServer, match=r"a Python in a browser can listen on no port: .* serve it where labkit is inst"
+    ):
+        vault.serve().open()

@@ -67,6 +67,7 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
         ("bench", ["python tests/bench/side_by_side.py"]),
         ("demo", ["labkit demo"]),
         ("lessons", ["labkit lessons"]),
+        ("browser", ["python -m pytest tests/lessons/test_site_in_a_browser.py"]),
         ("notebook", [f"python -m jupyterlab notebooks{'' if os.getuid() else ' --allow-root'}"]),
     ],
 )
@@ -77,7 +78,9 @@ def test_a_command_sets_up_its_environment_first(target: str, commands: list[str
     first = run.index(commands[0])
     assert run[first:] == commands
     assert any("-m venv" in step for step in steps[:first])
-    extra = {"demo": ".", "lessons": ".", "notebook": "'.[notebook]'"}.get(target, "'.[dev]'")
+    extra = {"demo": ".", "lessons": ".", "notebook": "'.[notebook]'", "browser": "'.[dev,site]'"}.get(
+        target, "'.[dev]'"
+    )
     installs = [number for number, step in enumerate(steps[:first]) if "pip install" in step]
     assert [steps[number].split("--editable ")[1] for number in installs] == [extra]
     assert re.search(r"a minute or two|some minutes", steps[installs[0] - 1])  # said before a silent wait

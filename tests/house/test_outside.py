@@ -53,6 +53,8 @@ IMPORTED_AS = {"azure-identity": "azure", "ipython": "IPython", "pyjwt": "jwt", 
 # What is run or read by a tool and imported by no file, and by what.
 TOOLS = {
     "jupyterlab": "make notebook opens the lessons in it",
+    "jupyterlite-core": "labkit lessons --site runs it",
+    "jupyterlite-pyodide-kernel": "jupyterlite-core takes the kernel from it",
     "ipykernel": "nbclient starts it",
     "pytest-xdist": "make test runs on two processes",
     "coverage": "make coverage measures with it",
