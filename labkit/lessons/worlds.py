@@ -76,7 +76,8 @@ def acts_of(world: Any) -> tuple[Any, ...]:
     writes = [(write.path, write.committed.cluster) for write in world.ledger.writes]
     entries = [queries.last_entry(name) for name in queries.cluster_names]
     sealed = [node.core.keys.sealed for node in world.parts.nodes.values()]
-    return modes, faults, writes, entries, sealed
+    reindexed = [event.node for event in world.trace.select("observed", what="reindex_started")]
+    return modes, faults, writes, entries, sealed, reindexed
 
 
 def fingerprint(*facts: Any) -> str:

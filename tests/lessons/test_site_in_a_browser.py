@@ -184,7 +184,7 @@ def test_a_pair_does_what_it_does_elsewhere(server: SiteServer, browser: Browser
     assert (browser.complaints(), server.reported) == ([], [])
 
 
-@pytest.mark.parametrize("name", ["00_tour", "06_two_primaries"])
+@pytest.mark.parametrize("name", ["00_tour", "07_damaged_tree"])
 def test_a_lesson_shows_what_it_shows_elsewhere(
     name: str, server: SiteServer, browser: Browser, tmp_path: Path
 ) -> None:

@@ -103,3 +103,13 @@ def test_labs_and_vaults_are_worlds():
     assert is_world(Vault.dev(seed=1))
     assert not is_world("paris")
     assert fingerprint(1) == fingerprint(1) != fingerprint(2)
+
+
+@pytest.mark.slow
+def test_a_reindex_is_something_done():
+    lab = Lab.pair(seed=3)
+    lab.replicate("paris", "tokyo")
+    before = acts_of(lab)
+    lab["paris"].reindex()
+
+    assert acts_of(lab) != before

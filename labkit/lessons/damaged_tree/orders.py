@@ -1,0 +1,79 @@
+"""Orders: pairs that hold six of them, in which clusters each one opens, and what Merkle checks report."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from labkit.front.lab import Lab
+from labkit.lab.cluster import Cluster
+from labkit.lessons.worlds import branched
+from labkit.service.silence import Silence
+
+PAIR = ("paris", "tokyo")
+ORDERS = tuple([f"secret/data/orders/{number}" for number in range(1, 7)])
+
+
+class Place(NamedTuple):
+    """A damaged node of an index, as a Merkle check names it; ``subpage`` is None where the page itself is damaged."""
+
+    cluster: str
+    tree: str
+    page: int
+    subpage: int | None
+
+
+def pair_with_orders(seed: int) -> Lab:
+    """Return a pair that replicates and holds six orders, after five calm seconds."""
+    lab = Lab.pair(seed=seed)
+    lab.replicate("paris", "tokyo")
+    for number, path in enumerate(ORDERS, 1):
+        lab["paris"].post(path, {"data": {"item": f"rope {number}"}})
+    lab.run("5s")
+    return lab
+
+
+def unreadable(lab: Lab) -> dict[str, list[str]]:
+    """Return for each cluster the orders whose version 1 it cannot give; a secondary leaves replication to be asked."""
+    found = {}
+    for name in PAIR:
+        branch = branched(lab)
+        if branch[name].mode == "secondary":
+            branch[name].disable()
+        found[name] = [path for path in ORDERS if not _opens(branch[name], path)]
+    return found
+
+
+def _opens(cluster: Cluster, path: str) -> bool:
+    try:
+        answer = cluster.get(f"{path}?version=1", timeout="5s")
+    except Silence:
+        return False
+    return answer.ok and answer.data["data"] == {"item": f"rope {path.rpartition('/')[2]}"}
+
+
+def report_of(cluster: Cluster) -> dict[str, Any]:
+    """Return what a Merkle check of a cluster of a branch reports; nothing where it keeps no index."""
+    if cluster.mode == "disabled":
+        return {}
+    report: dict[str, Any] = cluster.merkle_check().data["merkle_corruption_report"]
+    return report
+
+
+def places_of(cluster: Cluster) -> set[Place]:
+    """Return the pages and subpages that a Merkle check names."""
+    found = set()
+    for tree in report_of(cluster).get("corrupted_tree_map", {}).values():
+        for page, damage in (tree["corrupted_index_tuples_map"] or {}).items():
+            kind = tree["tree_type"]
+            found |= {Place(cluster.name, kind, int(page), None)} if damage["corrupted"] else set()
+            found |= {Place(cluster.name, kind, int(page), subpage) for subpage in damage["subpages"]}
+    return found
+
+
+def is_sound(cluster: Cluster) -> bool:
+    """Whether a Merkle check of a cluster of a branch reports no damage at any of the index's layers."""
+    report = report_of(cluster)
+    trees = report.get("corrupted_tree_map", {}).values()
+    return not (
+        report.get("corrupted_root") or any(tree["corrupted_subtree_root"] for tree in trees) or places_of(cluster)
+    )

@@ -1,0 +1,86 @@
+"""Both predictions of lesson 07: what is measured, what is missing before, and what the replies claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab
+from labkit.lessons.damaged_tree.orders import ORDERS, is_sound, pair_with_orders, unreadable
+from labkit.lessons.damaged_tree.questions import COPIES, DIFFER, LAYERS, differing
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return pair_with_orders(seed=7).snapshot()
+
+
+@pytest.fixture
+def lab(kept) -> Lab:
+    return Lab.restore(kept)
+
+
+@pytest.mark.slow
+def test_the_roots_show_one_of_five(lab):
+    digest = lab.trace.digest()
+
+    assert DIFFER.needs(lab) == ""
+    assert DIFFER.measure(lab) == 1
+    assert differing(lab) == {"root": True, "subtree": False, "page": False, "subpage": False, "storage": False}
+    assert "The roots differ where this was damaged: root." in DIFFER.why(lab)
+    assert lab.trace.digest() == digest
+
+
+@pytest.mark.parametrize(
+    ("layer", "equal", "sound"),
+    [
+        ("root", True, True),
+        ("subtree", True, True),
+        ("page", False, False),
+        ("subpage", True, False),
+        ("storage", True, True),
+    ],
+)
+def test_a_write_folds_what_it_passes(layer, equal, sound, lab):
+    """What the reason says, and what the stretch is about: damage at the top is folded away, a page is folded in."""
+    lab.corrupt("tokyo", layer=layer)
+    lab["paris"].post("secret/data/other", {"data": {"n": 1}})
+    lab.run("2s")
+
+    assert (lab["paris"].root == lab["tokyo"].root) == equal
+    assert is_sound(lab["tokyo"]) == sound
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_reindex_of_the_secondary_mends_any_layer_of_it(layer, lab):
+    lab.corrupt("tokyo", layer=layer)
+    lab["tokyo"].reindex()
+    lab.run("5s")
+
+    assert lab["paris"].root == lab["tokyo"].root
+    assert unreadable(lab) == {"paris": [], "tokyo": []}
+
+
+@pytest.mark.slow
+def test_a_reindex_of_the_primary_passes_its_rot_on(lab):
+    assert "nothing of paris is damaged yet" in COPIES.needs(lab)
+    lab.corrupt("paris", layer="storage")
+    assert "not reindexed yet" in COPIES.needs(lab)
+    assert COPIES.measure(lab) == 1
+    lab["paris"].reindex()
+    assert "still comparing" in COPIES.needs(lab)
+    lab.run("20s")
+
+    assert COPIES.needs(lab) == ""
+    assert COPIES.measure(lab) == 0
+    assert unreadable(lab)["paris"] == unreadable(lab)["tokyo"] != []
+    assert "The roots are equal, and the status of paris counts 1 value that did not open" in COPIES.why(lab)
+    (synced,) = lab.trace.select("observed", node="tokyo-1", what="merkle_sync")[-1:]
+    assert dict(synced.fields)["fetch"] == 1
+    assert "Player" in repr(COPIES.draw(lab))
+
+
+def test_what_is_missing_before_it_can_be_tried(lab):
+    assert "does not follow paris yet" in DIFFER.needs(Lab.pair(seed=7))
+    lab.corrupt("tokyo", layer="page")
+    assert "makes a new one" in DIFFER.needs(lab)
+    assert len(ORDERS) == 6

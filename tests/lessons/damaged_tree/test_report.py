@@ -1,0 +1,38 @@
+"""Exercise report: where the damage is that its ways name, and what can be handed in."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.damaged_tree.orders import Place
+from labkit.lessons.damaged_tree.report import TREE, by_requests, by_the_verb, look, start
+
+
+def test_three_places_are_damaged():
+    lab, found = by_the_verb(start())
+    seen = look(lab, found)
+
+    assert seen.damaged == {
+        Place("tokyo", TREE, 190, None),
+        Place("tokyo", TREE, 223, 111),
+        Place("paris", TREE, 239, 249),
+    }
+    assert sorted(map(str, found)) == sorted(map(str, by_requests(start())[1]))
+    assert lab["paris"].root == lab["tokyo"].root, "equal roots over three damaged places"
+
+
+@pytest.mark.parametrize(
+    "handed", [7, "page 190", {"tokyo": 190}, [["tokyo", TREE, 190, None]], [("tokyo", 190)], [None]]
+)
+def test_what_is_no_list_of_places_is_said_and_not_read(handed):
+    seen = look(start(), handed)
+
+    assert seen.given == ()
+    assert len(seen.unread) == 1
+    assert seen.left_out == 3
+
+
+def test_a_tuple_and_a_set_are_read_too():
+    row = ("tokyo", TREE, 190, None)
+
+    assert look(start(), (row,)).given == look(start(), {row}).given == (Place(*row),)
