@@ -36,10 +36,11 @@ def why_one(lab: Lab) -> str:
     """Explain why damage below the root leaves the root as it was."""
     shown = [layer for layer, differs in differing(lab).items() if differs]
     return (
-        f"The roots differ where this was damaged: {', '.join(shown) or 'nowhere'}. A tree is folded where "
-        "something is written: from the value up to the root, along one branch. Nothing else is computed again, so a damaged node "
-        "lies there unread, and the root above it still says what it said before. Of a rotten value even a Merkle "
-        "check says nothing: the index still stands for what was written, and only a reader of the value notices."
+        f"The roots differ where this was damaged: {', '.join(shown) or 'nowhere'}. A tree is folded where something "
+        "is written: from the value up to the root, along one branch. Nothing else is computed again, so a damaged "
+        "node lies there unread, and the root above it still says what it said before. Of a rotten value even a "
+        "Merkle check says nothing: the index still stands for what was written, and only a reader of the value "
+        "notices."
     )
 
 
