@@ -1,0 +1,199 @@
+"""Alarms: a function that promotes when a region is lost, and neither when a node dies nor when a line flaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from labkit.front.lab import Lab
+from labkit.lab.snapshot import Snapshot
+from labkit.lessons.disaster.region import calm_pair, takes_writes
+from labkit.lessons.plan import Condition, Exercise, Trap
+
+Act = Callable[[Lab], Any]
+
+
+class Alarm(NamedTuple):
+    """What became of a lab once a function had dealt with its alarm; ``error`` is what it raised."""
+
+    promoted: bool
+    primary: str
+    takes_writes: bool
+    error: str
+
+
+class AlarmsSeen(NamedTuple):
+    """All three."""
+
+    node: Alarm
+    line: Alarm
+    region: Alarm
+
+
+def _node_dies(lab: Lab) -> None:
+    lab.crash("paris-1")
+
+
+def _line_flaps(lab: Lab) -> None:
+    lab.partition("paris", "tokyo")
+
+
+def _region_is_lost(lab: Lab) -> None:
+    lab.crash("paris")
+
+
+ALARMS = {"node": (_node_dies, 51), "line": (_line_flaps, 52), "region": (_region_is_lost, 53)}
+
+
+@cache
+def _kept(name: str) -> Snapshot:
+    fault, seed = ALARMS[name]
+    lab = calm_pair(seed)
+    fault(lab)
+    return lab.snapshot()
+
+
+def alarmed(name: str) -> Lab:
+    """Return a lab in which one of the three has just happened: node, line or region."""
+    return Lab.restore(_kept(name))
+
+
+def look(function: Act) -> AlarmsSeen:
+    """Let the function deal with each alarm, in a lab of its own."""
+    return AlarmsSeen(*[_deal(function, alarmed(name)) for name in ALARMS])
+
+
+def _deal(function: Act, lab: Lab) -> Alarm:
+    error = ""
+    try:
+        function(lab)
+    except Exception as raised:  # the reader's own
+        error = f"{type(raised).__name__}: {raised}"
+    promoted = bool(lab.trace.select("mode", cluster="tokyo", mode="primary"))
+    return Alarm(promoted, lab["tokyo"].mode, takes_writes(lab, "tokyo"), error)
+
+
+def untouched(function: Act) -> bool:
+    """Whether a function does nothing yet, not even wait."""
+    lab = alarmed("region")
+    before = lab.now, len(lab.trace)
+    try:
+        function(lab)
+    except Exception:  # it does something
+        return False
+    return (lab.now, len(lab.trace)) == before
+
+
+def by_a_write(lab: Lab) -> None:
+    """Ask paris for a write from beside it, as a client does, and give it half a minute."""
+    try:
+        lab["paris"].post("secret/data/alarm", {"data": {}}, timeout="30s")
+    except TimeoutError:
+        lab["tokyo"].promote()
+
+
+def by_health(lab: Lab) -> None:
+    """Look at paris five times; only if no node of it leads in any of them, promote."""
+    for _ in range(5):
+        lab.run("5s")
+        if lab["paris"].mode == "primary":
+            return
+    lab["tokyo"].promote()
+
+
+def _at_once(lab: Lab) -> None:
+    lab["tokyo"].promote()
+
+
+def _impatient(lab: Lab) -> None:
+    try:
+        lab["paris"].post("secret/data/alarm", {"data": {}}, timeout="500ms")
+    except TimeoutError:
+        lab["tokyo"].promote()
+
+
+def _watches_the_lag(lab: Lab) -> None:
+    by_a_write(lab)
+    lab.run("2s")
+    if lab["tokyo"].mode == "secondary" and lab.lag("paris", "tokyo").entries:
+        lab["tokyo"].promote()
+
+
+def _waits(lab: Lab) -> None:
+    lab.run("60s")
+
+
+def _leaves_replication(lab: Lab) -> None:
+    lab.run("10s")
+    if lab["paris"].mode != "primary":
+        lab["tokyo"].disable()
+
+
+def _wrong_cluster(lab: Lab) -> None:
+    lab.run("10s")
+    if lab["paris"].mode != "primary":
+        lab["paris"].promote()
+
+
+def _raised(alarm: Alarm) -> str:
+    return f"; it raised {alarm.error}" if alarm.error else ""
+
+
+THREE_ALARMS = Exercise(
+    name="alarms",
+    title="Three alarms",
+    goal="a function of the lab, called when something has just happened, that promotes tokyo where paris is lost, and "
+    "leaves it a secondary where a node died or the line between the regions is cut.",
+    look=look,
+    takes=("a function of the lab",),
+    untouched=untouched,
+    conditions=(
+        Condition(
+            name="a node",
+            holds=lambda seen: not seen.node.promoted,
+            says=lambda seen: "one node of paris died, and tokyo was promoted: two primaries",
+            asks="When a node dies, the cluster helps itself.",
+            hints=(
+                "Let some seconds pass, and look at which node leads paris.",
+                "Two more nodes wait for the lease of the first one to end. That takes seconds, not a promotion.",
+                'give `lab["paris"].post(..., timeout="30s")` the time to be answered',
+            ),
+        ),
+        Condition(
+            name="a line",
+            holds=lambda seen: not seen.line.promoted,
+            says=lambda seen: "only the line was cut, paris took writes all the time, and tokyo was promoted",
+            asks="When only the line is cut, paris goes on, and no second primary may begin.",
+            hints=(
+                "Who asks, and from where? Compare what tokyo hears with what a client beside paris hears.",
+                "Seen from tokyo a cut line and a lost region look alike. Somebody beside paris sees the difference.",
+                '`lab["paris"].post(...)` is asked from beside paris',
+            ),
+        ),
+        Condition(
+            name="a region",
+            holds=lambda seen: seen.region.primary == "primary" and seen.region.takes_writes,
+            says=lambda seen: (
+                f"paris was lost; tokyo is {seen.region.primary} and takes "
+                + ("writes" if seen.region.takes_writes else "no writes")
+                + _raised(seen.region)
+            ),
+            asks="When the region is lost, tokyo has to take writes, as a primary.",
+            hints=(
+                "Call your function with a lab whose paris you crashed, and look at `lab.map()`.",
+                "What nobody answers in half a minute does not come back by waiting.",
+                '`lab["tokyo"].promote()` where paris raised TimeoutError',
+            ),
+        ),
+    ),
+    ways={"by a write": by_a_write, "by health": by_health},
+    traps=(
+        Trap(name="promote at once", act=_at_once, refused_by="a node"),
+        Trap(name="impatient", act=_impatient, refused_by="a node"),
+        Trap(name="watches the lag", act=_watches_the_lag, refused_by="a line"),
+        Trap(name="waits", act=_waits, refused_by="a region"),
+        Trap(name="leaves replication", act=_leaves_replication, refused_by="a region"),
+        Trap(name="promotes the lost one", act=_wrong_cluster, refused_by="a region"),
+    ),
+)

@@ -1,0 +1,29 @@
+"""Exercise alarms: what each alarm is like, and what becomes of a function that fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.disaster.alarms import ALARMS, alarmed, look, untouched
+
+
+@pytest.mark.parametrize("name", ALARMS)
+def test_who_takes_writes_after_each_alarm(name):
+    lab = alarmed(name)
+    began_ns = lab.now
+    if name == "region":
+        with pytest.raises(TimeoutError):
+            lab["paris"].post("secret/data/x", {"data": {}}, timeout="30s")
+        return
+    assert lab["paris"].post("secret/data/x", {"data": {}}).ok
+    waited_s = (lab.now - began_ns) / 1e9
+    assert 1 < waited_s < 5 if name == "node" else waited_s < 0.1  # the hint says seconds
+
+
+def test_a_function_that_raises_is_said():
+    seen = look(lambda lab: lab.crash("nowhere"))
+
+    assert seen.region.error.startswith("ValueError: ")
+    assert not untouched(lambda lab: lab.crash("nowhere"))
+    assert not untouched(lambda lab: lab.run("1s"))
+    assert untouched(lambda lab: None)

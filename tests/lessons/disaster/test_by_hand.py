@@ -1,0 +1,32 @@
+"""Exercise by_hand: when an operation token is left, and whose shares make it."""
+
+from __future__ import annotations
+
+from labkit.lessons.disaster.by_hand import SECONDARY, look, start
+
+
+def test_an_operation_token_stays_until_it_is_deleted():
+    lab = start()
+    assert not look(lab).token_left
+    token = lab["tokyo"].operation_token()
+    lab.run("1h")
+    assert look(lab).token_left
+    lab["tokyo"].post(f"{SECONDARY}/operation-token/delete", {"dr_operation_token": token}, token="")
+
+    assert not look(lab).token_left
+
+
+def test_the_verb_leaves_none():
+    lab = start()
+    lab["tokyo"].promote()
+
+    assert look(lab) == ("primary", True, False)
+
+
+def test_three_of_five_shares_are_needed():
+    lab = start()
+
+    begun = lab["tokyo"].post(f"{SECONDARY}/generate-operation-token/attempt", {}, token="").body
+    assert begun["required"] == 3
+    assert len(lab["tokyo"].unseal_keys) == 5
+    assert lab["tokyo"].unseal_keys == lab["paris"].unseal_keys

@@ -1,0 +1,28 @@
+"""Exercise outlived: what the survivor says of a key that it never got, and of one of its own."""
+
+from __future__ import annotations
+
+from labkit.lessons.disaster.outlived import NOTE, look, rotated, untouched
+
+
+def test_the_survivors_own_version_is_another_key():
+    lab = rotated("near")
+    made = lab["paris"].post("transit/encrypt/letters", {"plaintext": NOTE}).data["ciphertext"]
+    lab.crash("paris")
+    lab.run("5s")
+    lab["tokyo"].promote()
+    first = lab["tokyo"].post("transit/decrypt/letters", {"ciphertext": made})
+    lab["tokyo"].post("transit/keys/letters/rotate", {})
+    second = lab["tokyo"].post("transit/decrypt/letters", {"ciphertext": made})
+
+    assert made.startswith("vault:v2:")
+    assert (first.status, first.errors) == (400, ["invalid ciphertext: version is too new"])
+    assert (second.status, second.errors) == (400, ["cipher: message authentication failed"])
+
+
+def test_a_function_that_raises_or_returns_something_else_is_said():
+    assert look(lambda lab, note: 1 / 0).near.text == "ZeroDivisionError: division by zero"
+    assert not look(lambda lab, note: note).near.is_ciphertext
+    assert not look(lambda lab, note: {"a": 1}).near.is_ciphertext
+    assert not untouched(lambda lab, note: note)
+    assert untouched(lambda lab, note: None)
