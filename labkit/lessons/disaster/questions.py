@@ -15,8 +15,10 @@ FEWER, SAME, MORE = "fewer are lost", "the same are lost", "more are lost"
 
 
 def _crashed_ns(lab: Lab) -> int:
-    events = lab.trace.select("fault", verb="crash", target="paris")
-    return events[0].at_ns if events else -1
+    """When the last node of paris lost its power; -1 while one runs."""
+    crashed = {event.target: event.at_ns for event in lab.trace.select("fault", verb="crash")}
+    nodes = lab["paris"].nodes
+    return max(crashed[name] for name in nodes) if crashed.keys() >= set(nodes) else -1
 
 
 def lacks_promotion(lab: Lab) -> str:
