@@ -81,7 +81,7 @@ def clock_of(app: LabApp) -> dict[str, Any]:
 
 def picture(drawn: Any) -> dict[str, Any]:
     """Return a picture as a page shows it, with what it says in words."""
-    return {"title": drawn.title, "description": drawn.description, "html": drawn._repr_html_()}
+    return {"title": drawn.title, "description": drawn.description, "html": drawn.figure}
 
 
 def plain(value: Any) -> Any:

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from labkit.scenario.running import Run
     from labkit.scenario.scenario import Scenario
     from labkit.scenario.watched import Watched
+    from labkit.views.charts.clusters_apart import ClustersApart
     from labkit.views.charts.measures import Measures
-    from labkit.views.comparison import Comparison
     from labkit.views.dashboard import Dashboard
     from labkit.views.picture import Picture
     from labkit.views.player.player import Player
+    from labkit.views.runs_apart import RunsApart
 
 
 class Lab(Bench, but="dashboard serve"):
@@ -99,13 +100,25 @@ class Lab(Bench, but="dashboard serve"):
         lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
         return lab
 
-    def compare(self, other: Lab) -> Comparison:
-        """Return the first event in which this run and another differ, such as a branch's, and what they had before."""
+    def compare(self, other: Lab) -> RunsApart:
+        """Return the first event in which this run and another differ, such as a branch's, and what they had before.
+
+        A notebook shows what follows in both as space-time diagrams on one axis; ``to_frame()``, ``save("x.svg")``.
+        """
         if not isinstance(other, Lab):
             raise wrong("other", "another lab, such as a branch of this one", other)
-        from labkit.views import comparison
+        from labkit.views import runs_apart
 
-        return comparison.compare(self.trace, other.trace)
+        return runs_apart.of(self.trace, other.trace)
+
+    def diff(self, first: str, second: str) -> ClustersApart:
+        """Return what two clusters hold that is not the same: a row for each name, with its mount and leaf digests.
+
+        The stores are compared as they are, so a cluster may be cut off, sealed or down; shown by mounts.
+        """
+        from labkit.views.charts import clusters_apart
+
+        return clusters_apart.of(super().diff(first, second), first, second)
 
     @property
     def measures(self) -> Measures:
@@ -139,7 +152,7 @@ class Lab(Bench, but="dashboard serve"):
         from labkit.views.player import player
 
         title = self.scenario.title if self.scenario is not None else "A run of a lab"
-        return player.of_lab(self.queries, self.invariants, title, only, self.pictures)
+        return player.of_lab(self.queries, self.invariants, title, only, self._pictures)
 
     def serve(
         self, port: int = 0, *, speed: float = 0, control: bool = False, settings: DoorSettings | None = None

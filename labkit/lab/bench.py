@@ -83,7 +83,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         books.connect(self.invariants, self.queries, self._on_runbook_ended)
         self._faults = LabFaults(self.parts, self.queries, books.take)
         self._passage = TimePassage(self.parts, self.invariants)
-        self.pictures = self._recorded(kept["pictures"]) if "pictures" in kept else None
+        self._pictures = self._recorded(kept["pictures"]) if "pictures" in kept else None
         self._watched: dict[str, Callable[[Any], Any]] = {}
         watched = kept.get("conditions", ())
         self._conditions = WatchedConditions(self._make_condition, self.queries, self.invariants, watched)
@@ -248,7 +248,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             "invariants": self.invariants.state(),
             "conditions": self._conditions.state(),
             "scenario": self.scenario.state() if self.scenario is not None else None,
-            **({} if self.pictures is None else {"pictures": self.pictures.state()}),
+            **({} if self._pictures is None else {"pictures": self._pictures.state()}),
         }
         return Snapshot(blueprint=self.blueprint, seed=self.seed, at_ns=self.now, state=state)
 
@@ -305,10 +305,10 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         The trace stays as it is without.  A snapshot or a branch keeps what was recorded, and goes on.
         """
         self._refuse_in_check()
-        if self.pictures is None:
+        if self._pictures is None:
             with self.parts.turns:
-                self.pictures = self._recorded()
-                self.pictures.begin(self._bookkeeping.modes)
+                self._pictures = self._recorded()
+                self._pictures.begin(self._bookkeeping.modes)
 
     def _recorded(self, state: dict[str, Any] | None = None) -> TreeRecord:
         record = TreeRecord(self.queries, state)
@@ -369,7 +369,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             lab.scenario = self.scenario.begun_again(lab.parts, lab._faults, lab.invariants)
         for name, (condition, _) in self._conditions.state():
             lab._conditions.watch(name, (condition, None))
-        if self.pictures is not None:
+        if self._pictures is not None:
             lab.keep_pictures()
         return lab
 

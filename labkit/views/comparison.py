@@ -7,23 +7,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
 from labkit.service.durations import SECOND_NS
 from labkit.trace import VIEWS, Trace
 from labkit.views.trace_lines import line_of
 
+MAX_NEXT = 60
+
 
 class Comparison(NamedTuple):
     """How many events two runs have in common at their beginning, and the first that follows in each; None at an end.
 
-    ``at_ns`` is when the earlier of the two happened; None for runs that are equal.
+    ``at_ns`` is when the earlier of the two happened; None for runs that are equal.  ``next_here`` and ``next_there``
+    are the first few that follow.
     """
 
     common: int
     here: Any
     there: Any
+    next_here: tuple[Any, ...] = ()
+    next_there: tuple[Any, ...] = ()
 
     @property
     def at_ns(self) -> int | None:
@@ -50,9 +55,15 @@ def compare(here: Trace, there: Trace) -> Comparison:
     common = 0
     for mine, theirs in zip_longest(_rows(here), _rows(there)):
         if mine != theirs:
-            return Comparison(common, _event(mine), _event(theirs))
+            first = _event(mine), _event(theirs)
+            return Comparison(common, *first, _from(here, common), _from(there, common))
         common += 1
     return Comparison(common, None, None)
+
+
+def _from(trace: Trace, place: int) -> tuple[Any, ...]:
+    """Return the first few events from a place on."""
+    return tuple([_event(row) for row in islice(_rows(trace), place, place + MAX_NEXT)])
 
 
 def _rows(trace: Trace) -> Iterator[tuple[Any, ...]]:

@@ -268,7 +268,7 @@ class Dashboard:
 
     def _draw(self) -> None:
         lines = "\n".join(map(escape, last_lines(self.controls.trace, LINES))) or "nothing yet"
-        pictures = "".join(picture._repr_html_() for picture in self.controls.pictures())
+        pictures = "".join(picture.figure for picture in self.controls.pictures())
         last = f'<p><strong>What happened last</strong></p><pre tabindex="0" {NO_COMMANDS}>{lines}</pre>'
         self.page = f'{STYLE}<div class="labkit-page">{self._broken_html()}{pictures}{last}</div>'
         if self._is_shown:

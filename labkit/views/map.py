@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Segment
-from labkit.views.contents.map_contents import BOTH_WAYS, ClusterMark, contents_of, describe
+from labkit.views.contents.map_contents import BOTH_WAYS, ClusterMark, contents_of, describe, facts_of
 from labkit.views.layout.map_layout import (
     CARD_ROOM,
     LETTERS,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 BORDERS = {"primary": "primary", "secondary": "secondary", "unknown": "down"}
 RADIUS = 11
+COLUMNS = ("kind", "name", "said")
 
 
 def of(queries: Queries) -> Picture:
@@ -52,7 +53,8 @@ def draw(marks: MapLayout) -> Picture:
         elements += _draw_label(label)
     for label in marks.legend:
         elements.append(text(label.box.x, label.box.bottom - 5, label.words, size=SMALL, colour="faint"))
-    return Picture(marks.width, marks.height, f"Map of the lab at {when}", describe(marks.contents), tuple(elements))
+    said, rows = describe(marks.contents), tuple(facts_of(marks.contents))
+    return Picture(marks.width, marks.height, f"Map of the lab at {when}", said, tuple(elements), COLUMNS, rows)
 
 
 def _draw_label(label: PlacedLabel | None) -> list[str]:

@@ -11,13 +11,17 @@ from labkit.views.boxes import Box
 from labkit.views.contents.merkle_contents import Cell, MerkleContents, contents_of, describe, rows_of
 from labkit.views.layout.merkle_layout import CELL, ROW, SIDE, MerkleLayout, PlacedBox, PlacedGrid, hex_of, layout
 from labkit.views.picture import LARGE, SMALL, Picture, cross, polygon, rectangle, strokes, text
+from labkit.views.saving import Saved, save
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pandas import DataFrame
 
     from labkit.lab.queries import Queries
     from labkit.views.merkle_explorer import MerkleExplorer
 
+COLUMNS = ("node", "leaves", "state")
 MAX_ROWS = 200
 LEAF, CORNER = 6, 9
 
@@ -45,7 +49,12 @@ class MerkleView(NamedTuple):
         """Return what differs, is damaged or is not folded, and the chosen page's leaves: node, leaves, state."""
         from pandas import DataFrame
 
-        return DataFrame(rows_of(self.contents), columns=["node", "leaves", "state"])
+        return DataFrame(rows_of(self.contents), columns=list(COLUMNS))
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file: ``.svg``, ``.png`` (needs the extra ``png``), ``.html`` with its table, or ``.json``."""
+        rows = [tuple(row.values()) for row in rows_of(self.contents)]
+        save(path, Saved(self.picture.title, self.picture.description, self.svg, COLUMNS, rows))
 
     def repair(self, layer: str | None = None) -> Any:
         """Show what becomes of damage in each layer: sound, damaged, checked, reindexed, compared, repaired.
@@ -81,7 +90,7 @@ class MerkleView(NamedTuple):
         more = f"<p>and {len(rows) - MAX_ROWS} more rows: <code>to_frame()</code></p>" if len(rows) > MAX_ROWS else ""
         head = "<tr><th>node</th><th>leaves</th><th>state</th></tr>"
         table = f"<details><summary>as a table: {len(rows)} rows</summary><table>{head}{cells}</table>{more}</details>"
-        return self.picture._repr_html_() + table
+        return self.picture.figure + table
 
 
 def of(

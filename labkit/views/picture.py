@@ -10,9 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.views import colours
+from labkit.views.saving import Saved, save, table_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pandas import DataFrame
 
 FONT = "ui-sans-serif, system-ui, sans-serif"
 SMALL, NORMAL, LARGE = 13, 14, 16
@@ -22,13 +28,18 @@ HATCH_STEP = 7
 
 
 class Picture(NamedTuple):
-    """A drawing: its size in pixels, its title, its description in words, and the SVG elements inside."""
+    """A drawing: its size in pixels, its title, its description in words, and the SVG elements inside.
+
+    ``rows`` say in a table what the description says; a picture that is part of something else has none.
+    """
 
     width: int
     height: int
     title: str
     description: str
     elements: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
 
     def __repr__(self) -> str:
         return f"Picture({self.title}: {self.description})"
@@ -45,10 +56,38 @@ class Picture(NamedTuple):
         words = f"<title>{title}</title><desc>{description}</desc>"
         return "\n".join((head, words, f"<style>{colours.STYLE}</style>", *self.elements, "</svg>"))
 
+    def to_frame(self) -> DataFrame:
+        """Return what the picture says as a data frame: a row for each of the description's sentences."""
+        from pandas import DataFrame
+
+        return DataFrame(list(self.rows), columns=list(self.columns))
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file: ``.svg``, ``.png`` (needs the extra ``png``), ``.html`` with its table, or ``.json``."""
+        save(path, Saved(self.title, self.description, self.svg, self.columns, self.rows))
+
     def _repr_html_(self) -> str:
+        return self.figure + (table_of(self.columns, self.rows) if self.rows else "")
+
+    @property
+    def figure(self) -> str:
+        """The picture as HTML, without its table."""
         least, widest = -(-self.width * LEAST_PX // SMALL), int(self.width * WIDEST)
         sizes = f"--least:{least}px;--widest:{widest}px"
         return f'<div class="labkit-picture" style="{sizes}">{self.svg}</div>'
+
+
+def stacked(pictures: Sequence[Picture]) -> Picture:
+    """Return pictures one below the other as one."""
+    if len(pictures) == 1:
+        return pictures[0]
+    elements: list[str] = []
+    height = 0
+    for picture in pictures:
+        elements += [f'<g transform="translate(0 {height})">', *picture.elements, "</g>"]
+        height += picture.height
+    said = " ".join([picture.description for picture in pictures])
+    return Picture(max(picture.width for picture in pictures), height, pictures[0].title, said, tuple(elements))
 
 
 def text(x: float, y: float, words: str, *, size: int = NORMAL, colour: str = "ink", anchor: str = "start") -> str:

@@ -13,11 +13,25 @@ from labkit.views.contents.repair_contents import RepairContents, RepairEvent, d
 from labkit.views.layout.merkle_layout import hex_of
 from labkit.views.layout.repair_layout import CELL, SIDE, PlacedFrame, RepairLayout, layout
 from labkit.views.picture import LARGE, SMALL, Picture, blocks, strokes, text
+from labkit.views.saving import Saved, save, table_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pandas import DataFrame
 
 LEGEND = "= as beside, ≠ differs, filled: differs, cross: damaged; a line leads from a page to its 256 subpages"
+COLUMNS = (
+    "cluster",
+    "layer",
+    "step",
+    "seconds",
+    "roots",
+    "pages apart",
+    "pages damaged",
+    "values apart",
+    "said",
+)
 QUARTER = 4 * CELL
 
 
@@ -41,11 +55,14 @@ class RepairView(NamedTuple):
 
         return DataFrame(rows_of(self.contents))
 
+    def save(self, path: str | Path) -> None:
+        """Write it to a file: ``.svg``, ``.png`` (needs the extra ``png``), ``.html`` with its table, or ``.json``."""
+        rows = [tuple(row.values()) for row in rows_of(self.contents)]
+        save(path, Saved(self.picture.title, self.picture.description, self.svg, COLUMNS, rows))
+
     def _repr_html_(self) -> str:
-        return self.picture._repr_html_() + _table(
-            [("cluster", "layer", "step", "what was seen")]
-            + [(row["cluster"], row["layer"], row["step"], row["said"]) for row in rows_of(self.contents)]
-        )
+        seen = [(row["cluster"], row["layer"], row["step"], row["said"]) for row in rows_of(self.contents)]
+        return self.picture.figure + table_of(("cluster", "layer", "step", "what was seen"), seen)
 
 
 class RepairLog(tuple[RepairEvent, ...]):
@@ -63,7 +80,7 @@ class RepairLog(tuple[RepairEvent, ...]):
         return DataFrame([(one.at_ns / SECOND_NS, one.said) for one in self], columns=["second", "what"])
 
     def _repr_html_(self) -> str:
-        return _table([("second", "what"), *[(f"{one.at_ns / SECOND_NS:.3f}", one.said) for one in self]])
+        return table_of(("second", "what"), [(one.at_ns / SECOND_NS, one.said) for one in self])
 
 
 def of(contents: RepairContents) -> RepairView:
@@ -158,11 +175,3 @@ def _words(lines: Iterable[tuple[str, float, float]], colour: str, weight: str =
     """Write lines of words in one colour and the small size, without what each would repeat."""
     inside = "".join(f'<text x="{x:.0f}" y="{y:.0f}">{escape(words)}</text>' for words, x, y in lines)
     return f'<g font-size="{SMALL}" font-weight="{weight}" {colours.fill(colour)}>{inside}</g>'
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    """Return rows as an HTML table below a picture, the first as its head."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:])
-    words = f"as a table: {len(rows) - 1} rows"
-    return f"<details><summary>{words}</summary><table><tr>{head}</tr>{body}</table></details>"

@@ -9,7 +9,15 @@ from labkit.service.arguments import duration_ns
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, width_of
 from labkit.views.colours import STATES
-from labkit.views.contents.timeline_contents import Column, Records, Window, contents_of, describe
+from labkit.views.contents.timeline_contents import (
+    Column,
+    Records,
+    TimelineFact,
+    Window,
+    contents_of,
+    describe,
+    facts_of,
+)
 from labkit.views.layout.timeline_layout import (
     BAR,
     NODE,
@@ -105,7 +113,8 @@ def draw(marks: TimelineLayout) -> Picture:
         elements.append(text(entry.box.x, entry.box.bottom - 5, entry.words, size=SMALL, colour="faint"))
     start, end = (f"{at_ns / SECOND_NS:.1f} s" for at_ns in contents.window)
     span_words = f"up to {end}" if contents.window.start_ns == 0 else f"from {start} to {end}"
-    return Picture(WIDTH, marks.height, f"Timeline of the lab {span_words}", describe(contents), tuple(elements))
+    title, rows = f"Timeline of the lab {span_words}", tuple(facts_of(contents))
+    return Picture(WIDTH, marks.height, title, describe(contents), tuple(elements), TimelineFact._fields, rows)
 
 
 def _draw_axis(marks: TimelineLayout) -> list[str]:

@@ -60,7 +60,7 @@ def test_pictures_come_with_their_words(lab: Lab) -> None:
     assert found["html"].startswith('<div class="labkit-picture"')
     assert found["description"] == lab.map().description
     assert reading(lab, "/page/timeline")["description"] == lab.timeline().description
-    assert reading(lab, "/page/timeline", start="1s", end="2s")["html"] == lab.timeline("1s", "2s")._repr_html_()
+    assert reading(lab, "/page/timeline", start="1s", end="2s")["html"] == lab.timeline("1s", "2s").figure
     for path, query in (
         ("/page/timeline", {"start": "soon"}),
         ("/page/timeline", {"x": "1"}),

@@ -23,7 +23,7 @@ PROMISED = """
     work_through seed clusters clients blueprint invariants scenario faults queries parts why compare diff at watch
     serve crash_site restart_site skew correct flap steady impersonate expose crash_in_commit duplicate
     stray_write cloud cloud_outage cloud_recover cloud_slow cloud_restore roll_keys
-    measures keep_checkpoints play save open
+    measures keep_checkpoints keep_pictures play save open
 """
 
 

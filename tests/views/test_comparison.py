@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.views.comparison import Comparison, compare
+from labkit.views.comparison import MAX_NEXT, Comparison, compare
 from tests.traces import recorded
 
 
@@ -43,6 +43,8 @@ def test_two_branches_part_where_one_of_them_is_changed(lab: Lab) -> None:
     assert "fault: crash paris-1" in repr(found)
     turned = other.compare(lab)
     assert (turned.common, turned.here, turned.there) == (found.common, found.there, found.here)
+    assert (found.next_here[0], found.next_there[0]) == (found.here, found.there)
+    assert list(found.next_there) == list(other.trace)[found.common :][:MAX_NEXT]
 
 
 def test_one_that_went_on_longer_parts_where_the_other_ended(lab: Lab) -> None:

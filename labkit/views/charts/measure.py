@@ -10,9 +10,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.trace import Trace
-from labkit.views.picture import Picture
+from labkit.views.picture import Picture, stacked
+from labkit.views.saving import Saved, save
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pandas import DataFrame
 
 MAX_ROWS = 200
@@ -61,8 +64,15 @@ class Measure(NamedTuple):
         )
         return frame
 
+    def save(self, path: str | Path) -> None:
+        """Write it to a file: ``.svg``, ``.png`` (needs the extra ``png``), ``.html`` with its table, or ``.json``."""
+        drawn = stacked(self.pictures)
+        save(
+            path, Saved(drawn.title, drawn.description, drawn.svg, tuple([one.name for one in self.columns]), self.rows)
+        )
+
     def _repr_html_(self) -> str:
-        return "".join(picture._repr_html_() for picture in self.pictures) + self._table()
+        return "".join(picture.figure for picture in self.pictures) + self._table()
 
     def _table(self) -> str:
         """Return the first rows as a table that can be opened, and what its columns say."""

@@ -264,26 +264,30 @@ def _how(queries: Queries, primary: str, secondary: str) -> tuple[str, bool]:
     return f"streams{words}", True
 
 
-def describe(contents: MapContents) -> str:
-    """Describe in words what a map shows."""
-    parts = []
+def facts_of(contents: MapContents) -> list[tuple[str, str, str]]:
+    """Return what a map shows as rows: of what kind, whose name, and a sentence about it."""
+    facts = []
     for site in contents.sites:
-        parts += [_describe_cluster(site, cluster) for cluster in site.clusters]
+        facts += [("cluster", cluster.name, _describe_cluster(site, cluster)) for cluster in site.clusters]
         if site.clients:
-            parts.append(f"{site.name} has {clients_in_words(site.clients)}")
+            facts.append(("site", site.name, f"{site.name} has {clients_in_words(site.clients)}"))
         elif not site.clusters and not site.balancers and not site.cloud:
-            parts.append(f"{site.name} has nobody")
-        parts += [f"load balancer {words} at {site.name}" for words in site.balancers]
+            facts.append(("site", site.name, f"{site.name} has nobody"))
+        facts += [("balancer", site.name, f"load balancer {words} at {site.name}") for words in site.balancers]
         if site.cloud:
-            parts.append(f"{site.name} has the {site.cloud}")
+            facts.append(("cloud", site.name, f"{site.name} has the {site.cloud}"))
         if site.inside:
-            parts.append(f"inside {site.name}: {site.inside}")
+            facts.append(("site", site.name, f"inside {site.name}: {site.inside}"))
     for mark in contents.follows:
         verb = "streams to" if mark.streams else "is followed by"
         words = "" if mark.how == "streams" else f" ({mark.how})"
-        parts.append(f"{mark.primary} {verb} {mark.secondary}{words}")
-    parts += [_describe_line(mark) for mark in contents.lines]
-    return "; ".join(parts) + "."
+        facts.append(("follows", mark.secondary, f"{mark.primary} {verb} {mark.secondary}{words}"))
+    return facts + [("line", f"{mark.a}, {mark.b}", _describe_line(mark)) for mark in contents.lines]
+
+
+def describe(contents: MapContents) -> str:
+    """Describe in words what a map shows."""
+    return "; ".join([said for _, _, said in facts_of(contents)]) + "."
 
 
 def _describe_cluster(site: SiteMark, cluster: ClusterMark) -> str:

@@ -22,6 +22,7 @@ from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.service.durations import SECOND_NS, format_duration
 from labkit.trace import FaultEvent, Trace
+from labkit.views.state_words import STATES
 from labkit.views.time_axis import round_slice_ns
 
 if TYPE_CHECKING:
@@ -253,24 +254,49 @@ def _cloud_marks(records: Records) -> Iterable[TimelineMark]:
 # ---- in words
 
 
-def describe(contents: TimelineContents) -> str:
-    """Describe in words what a timeline shows."""
-    parts = [_describe_span(span) for span in contents.spans]
-    parts += [_describe_span(span, contents.window) for span in contents.nodes if span.what in STOPPED]
+class TimelineFact(NamedTuple):
+    """A row of what a timeline shows: its stretch or instant in seconds, of what kind, whose, and a sentence."""
+
+    from_s: float
+    to_s: float
+    kind: str
+    name: str
+    said: str
+
+
+def facts_of(contents: TimelineContents) -> list[TimelineFact]:
+    """Return what a timeline shows as rows."""
+    window = contents.window
+    facts = [_fact(span, "cluster", _describe_span(span)) for span in contents.spans]
+    facts += [_fact(span, "node", _describe_span(span, window)) for span in contents.nodes if span.what in STOPPED]
     for span in contents.lags:
         verb = "" if span.what == "silent" else "is behind, "
-        parts.append(f"from {_s(span.from_ns)} to {_s(span.to_ns)} {span.row} {verb}{span.detail}")
-    parts += [f"at {_s(mark.at_ns)} {mark.words}" for mark in contents.marks]
+        words = f"from {_s(span.from_ns)} to {_s(span.to_ns)} {span.row} {verb}{span.detail}"
+        facts.append(_fact(span, "lag", words))
+    for mark in contents.marks:
+        at_s = mark.at_ns / SECOND_NS
+        facts.append(TimelineFact(at_s, at_s, mark.what, "", f"at {_s(mark.at_ns)} {mark.words}"))
     names = ("answered", "refused", "in_doubt", "lost")
     counts = [sum(getattr(column, name) for column in contents.columns) for name in names]
-    parts.append("operations: {} answered, {} refused, {} in doubt; {} acknowledged writes were lost".format(*counts))
-    return "; ".join(parts) + "."
+    words = "operations: {} answered, {} refused, {} in doubt; {} acknowledged writes were lost".format(*counts)
+    facts.append(TimelineFact(window.start_ns / SECOND_NS, window.end_ns / SECOND_NS, "operations", "", words))
+    return facts
+
+
+def describe(contents: TimelineContents) -> str:
+    """Describe in words what a timeline shows."""
+    return "; ".join([fact.said for fact in facts_of(contents)]) + "."
+
+
+def _fact(span: Span, kind: str, said: str) -> TimelineFact:
+    return TimelineFact(span.from_ns / SECOND_NS, span.to_ns / SECOND_NS, kind, span.row, said)
 
 
 def _describe_span(span: Span, window: Window | None = None) -> str:
     """Say what a row was, and given the window until when; a cluster is something else from its next span on."""
     until = f" to {_s(span.to_ns)}" if window is not None and span.to_ns < window.end_ns else ""
-    return f"from {_s(span.from_ns)}{until} {span.row} is {span.what}{f' ({span.detail})' if span.detail else ''}"
+    detail = STATES.get(span.detail, span.detail)
+    return f"from {_s(span.from_ns)}{until} {span.row} is {span.what}{f' ({detail})' if detail else ''}"
 
 
 def _s(at_ns: int) -> str:

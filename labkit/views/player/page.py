@@ -80,7 +80,7 @@ def page_of(
             f'<title>{escape(title)}</title><style>{style()}</style></head><body class="still"><main>',
             f'<h1>{escape(title)}</h1><p class="faint">{escape(facts)}</p>',
             "<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>",
-            _player(_without_style(quiet._repr_html_()), recording.trees is not None),
+            _player(_without_style(quiet.figure), recording.trees is not None),
             more,
             _lost(recording),
             happened_table(recording),

@@ -78,7 +78,7 @@ class Player:
             f"<iframe sandbox='allow-scripts' title='player' style='width:100%;height:{FRAME_HEIGHT}px;border:0' "
             f"srcdoc='{page}'></iframe>"
         )
-        beside = f"{self.timeline._repr_html_()}{happened_table(self.recording)}"
+        beside = f"{self.timeline.figure}{happened_table(self.recording)}"
         return f"{frame}<details><summary>the same without scripts</summary><p>{TRUST}</p>{beside}</details>"
 
 

@@ -22,8 +22,8 @@ def pair() -> Lab:
 
 
 def rows_of(lab: Lab) -> list[tuple[Any, ...]]:
-    assert lab.pictures is not None
-    return list(lab.pictures.rows)
+    assert lab._pictures is not None
+    return list(lab._pictures.rows)
 
 
 def test_a_lab_goes_on_as_it_does_without_and_nothing_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_a_lab_goes_on_as_it_does_without_and_nothing_is_folded(monkeypatch: pyt
     assert recorded.trace.digest() == plain.trace.digest()
     assert recorded.queries.root_as_is("tokyo") == plain.queries.root_as_is("tokyo")
     assert "pictures" not in plain.snapshot().state
-    assert plain.pictures is None
+    assert plain._pictures is None
     recorded.keep_pictures()
     assert len([row for row in rows_of(recorded) if row[0] == "mode" and row[1] == 0]) == 2, "asked for again"
 
@@ -109,8 +109,8 @@ def test_what_is_recorded_is_plain(pair: Lab) -> None:
         for part in value if isinstance(value, tuple) else ():
             judge(part)
 
-    assert pair.pictures is not None
-    state = pair.pictures.state()
+    assert pair._pictures is not None
+    state = pair._pictures.state()
     for chunk in state["rows"]:
         judge(chunk)
-    assert pair.pictures.state()["rows"] == state["rows"]
+    assert pair._pictures.state()["rows"] == state["rows"]

@@ -29,8 +29,8 @@ def pair() -> Lab:
 
 
 def said(lab: Lab) -> trees.TreesOverTime:
-    assert lab.pictures is not None
-    found = trees.trees_over_time(lab.pictures, lab.ledger.histories.commits, lab.now)
+    assert lab._pictures is not None
+    found = trees.trees_over_time(lab._pictures, lab.ledger.histories.commits, lab.now)
     assert found is not None
     return found
 
@@ -104,8 +104,8 @@ def test_without_rows_nothing_is_known() -> None:
 def judge(lab: Lab, seed: int) -> int:
     """Compare what the record says clusters hold with their indexes; a cluster that compares has no complete state."""
     walk, judged = trees._Walk(list(lab.ledger.histories.commits)), 0
-    assert lab.pictures is not None
-    for row in lab.pictures.rows:
+    assert lab._pictures is not None
+    for row in lab._pictures.rows:
         walk.take(row)
     for cluster in lab.queries.cluster_names:
         mode = (lab.queries.mode_of(cluster), lab.queries.state_of(cluster))

@@ -40,7 +40,7 @@ def lab() -> Lab:
 
 @pytest.fixture(scope="module")
 def recording(lab: Lab) -> Recording:
-    return recording_of(lab.queries, lab.invariants, None, lab.pictures)
+    return recording_of(lab.queries, lab.invariants, None, lab._pictures)
 
 
 def said_at(folder: Any, recording: Recording, instants: list[int]) -> Any:
