@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 
 from labkit.front.lab_file.errors import LabFileError
 from labkit.front.lab_file.field_kinds import kinds_of
+from labkit.lab.measures.tree_record import ROW_LENGTHS
 from labkit.sim.network import NetworkState
 from labkit.trace import EVENTS
+
+PICTURES = "pictures"
 
 
 class StateShape(NamedTuple):
@@ -54,8 +57,11 @@ def has_same_names(saved: dict[str, Any], again: dict[str, Any]) -> bool:
 
 
 def judge_state(state: dict[str, Any]) -> None:
-    """Return if a state has its parts, each of its kind, and no other; LabFileError names the first that is wrong."""
-    strange = [name for name in state if name not in StateShape._fields]
+    """Return if a state has its parts, each of its kind, and no other; LabFileError names the first that is wrong.
+
+    A tree record is there where pictures are kept.
+    """
+    strange = [name for name in state if name not in (*StateShape._fields, PICTURES)]
     if strange:
         raise LabFileError(f"the lab's state: expected no {strange[0]!r:.40}")
     for name, kind in kinds_of(StateShape):
@@ -65,3 +71,19 @@ def judge_state(state: dict[str, Any]) -> None:
         for event in chunk:
             if type(event[0] if event else None) is not str or len(EVENTS.get(event[0], ())) != len(event) - 1:
                 raise LabFileError("the lab's trace: expected an event of a known kind, with the fields of that kind")
+    if PICTURES in state:
+        _judge_pictures(state[PICTURES])
+
+
+def _judge_pictures(record: Any) -> None:
+    """Return if a tree record has its parts and rows of known kinds."""
+    if type(record) is not dict or set(record) != {"rows", "floors", "reached"}:
+        raise LabFileError("the lab's state: expected pictures with rows, floors and reached")
+    chunks = record["rows"]
+    if type(chunks) is not tuple or not all(type(chunk) is tuple for chunk in chunks):
+        raise LabFileError("the lab's pictures: expected rows in chunks")
+    for chunk in chunks:
+        for row in chunk:
+            kinds = [type(part) for part in row[:3]] if type(row) is tuple else []
+            if kinds != [str, int, str] or ROW_LENGTHS.get(row[0]) != len(row):
+                raise LabFileError("the lab's pictures: expected a row of a known kind, with the parts of that kind")

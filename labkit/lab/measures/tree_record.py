@@ -20,6 +20,9 @@ from labkit.vault.replication.tree.merkle import TREES, MerkleTree, leaf_digest
 LEAVES, EARLIER, COMMIT, REACH = "leaves", "earlier", "commit", "reach"
 MODE, DAMAGE, REINDEX = "mode", "damage", "reindex"
 
+ROW_LENGTHS = {LEAVES: 4, EARLIER: 4, COMMIT: 5, REACH: 5, MODE: 5, DAMAGE: 7, REINDEX: 3}
+"""How many parts a row of each kind has."""
+
 SETTLED = (STREAMING, "running", "")
 """The states that begin with leaves which came by no entry: a comparison fetched them, or an index was loaded."""
 

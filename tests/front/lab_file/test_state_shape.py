@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from labkit import Lab
 from labkit.front.lab_file.errors import LabFileError
 from labkit.front.lab_file.state_shape import BY_NAME, StateShape, has_same_names, judge_state
 from labkit.lab.snapshot import Snapshot
@@ -42,3 +44,38 @@ def test_states_of_other_names_are_told_apart(part: str, small_snapshot: Snapsho
 
     assert has_same_names(state, dict(state))
     assert not has_same_names(state, {**state, part: {**state[part], "strange": {}}})
+
+
+def test_a_lab_that_keeps_pictures_is_saved_with_them(tmp_path: Path) -> None:
+    lab = Lab.pair(seed=7)
+    lab.keep_pictures()
+    lab.replicate("paris", "tokyo")
+    lab.corrupt("tokyo", "page")
+    lab.save(tmp_path / "kept.lab")
+    opened = Lab.open(tmp_path / "kept.lab")
+
+    assert opened._pictures is not None
+    assert lab._pictures is not None
+    assert list(opened._pictures.rows) == list(lab._pictures.rows)
+    assert {row[0] for row in lab._pictures.rows} >= {"leaves", "mode", "reach", "damage", "commit"}
+    assert opened.play().recording.trees == lab.play().recording.trees
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        None,
+        {"rows": ()},
+        {"rows": [], "floors": {}, "reached": {}},
+        {"rows": (5,), "floors": {}, "reached": {}},
+        {"rows": (((),),), "floors": {}, "reached": {}},
+        {"rows": ((("mode", 1, "paris"),),), "floors": {}, "reached": {}},
+        {"rows": ((("other", 1, "paris"),),), "floors": {}, "reached": {}},
+        {"rows": ((("reindex", "1", "paris"),),), "floors": {}, "reached": {}},
+    ],
+)
+def test_pictures_of_another_shape_are_refused(record: object) -> None:
+    state = dict(Lab.pair(seed=7).snapshot().state)
+    judge_state(state)
+    with pytest.raises(LabFileError, match="pictures"):
+        judge_state({**state, "pictures": record})
