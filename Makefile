@@ -17,6 +17,8 @@
 #   make bench      the goals of speed: measured today, of a version before, and of what else there is, by turns;
 #                   ARGS goes to tests/bench/side_by_side.py:  make bench ARGS="--rows KV --revision v0.9.0"
 #   make benches    every other measurement of tests/bench
+#   make pictures   a contact sheet of every picture in light, dark and grey, at three widths, to be looked at; needs a
+#                   browser; ARGS is a folder, by default build/pictures
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
 #   make zoo        every mistake of tests/zoo planted and found in its pinned number of drawn schedules, 500 of the
 #                   controls and of the clean build quiet; half an hour; make zoo-long: 2,000, and the rates anew
@@ -43,7 +45,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches prove zoo zoo-long torture
+.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches pictures prove zoo zoo-long torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -101,6 +103,10 @@ benches: $(VENV)/dev
 	@set -e; for script in tests/bench/bench_*.py; do \
 	    echo "== $$script"; $(VENV)/bin/python "$$script" $(ARGS); \
 	done
+
+# Whoever drew something new looks at all of it: build/pictures, or the folder that ARGS names.
+pictures: $(VENV)/dev
+	@$(VENV)/bin/python -m tests.pictures $(ARGS)
 
 prove: $(VENV)/core
 	@$(VENV)/bin/labkit prove replication --writes 2 --cuts 1 --restarts 1 --takeovers 1

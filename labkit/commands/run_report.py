@@ -65,7 +65,8 @@ def _table(verdict: Verdict) -> str:
         + "</tr>"
         for row in verdict.rows
     )
-    return f"<table><caption>{escape(verdict.summary)}</caption><tr>{heads}</tr>{rows}</table>"
+    table = f"<table><caption>{escape(verdict.summary)}</caption><tr>{heads}</tr>{rows}</table>"
+    return f'<div class="table" tabindex="0" role="group" aria-label="verdict">{table}</div>'
 
 
 def _plain(lab: Lab, verdict: Verdict) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from labkit.views.trace_lines import last_lines
 
 LINES = 12
 
+TAB_STOP = ' tabindex="0"'
+"""What a picture has by itself; on the page its region has it."""
+
 
 class LabPage:
     """The readings of one served lab; ``controlled``: whether verbs may be called too."""
@@ -81,7 +84,7 @@ def clock_of(app: LabApp) -> dict[str, Any]:
 
 def picture(drawn: Any) -> dict[str, Any]:
     """Return a picture as a page shows it, with what it says in words."""
-    return {"title": drawn.title, "description": drawn.description, "html": drawn.figure}
+    return {"title": drawn.title, "description": drawn.description, "html": drawn.figure.replace(TAB_STOP, "", 1)}
 
 
 def plain(value: Any) -> Any:

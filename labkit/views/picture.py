@@ -1,7 +1,8 @@
 """Picture: an SVG with a description in words, shown by a notebook as plain HTML.
 
 1. Every picture has a title and a description (alternative text), and shows nothing by colour only.
-2. It is as wide as its place, within limits that keep its smallest text at 12 pixels or more; below that it scrolls.
+2. It is as wide as its place, within limits that keep its smallest text at 12 pixels or more; below that it scrolls,
+   by keyboard too: it is one tab stop.
 3. It follows light and dark pages (``colours``) and leaves their background as it is.
 4. It has no ids, so a page may show any pictures any number of times.
 """
@@ -74,7 +75,7 @@ class Picture(NamedTuple):
         """The picture as HTML, without its table."""
         least, widest = -(-self.width * LEAST_PX // SMALL), int(self.width * WIDEST)
         sizes = f"--least:{least}px;--widest:{widest}px"
-        return f'<div class="labkit-picture" style="{sizes}">{self.svg}</div>'
+        return f'<div class="labkit-picture" tabindex="0" style="{sizes}">{self.svg}</div>'
 
 
 def stacked(pictures: Sequence[Picture]) -> Picture:

@@ -11,7 +11,7 @@ from labkit import Lab
 from labkit.doors.control import ControlRequest
 from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_driver import LabDriver
-from labkit.doors.lab_page import LabPage, plain
+from labkit.doors.lab_page import TAB_STOP, LabPage, plain
 from labkit.lab.bench import Bench
 from labkit.lab.wire.turns import Turns
 
@@ -60,7 +60,9 @@ def test_pictures_come_with_their_words(lab: Lab) -> None:
     assert found["html"].startswith('<div class="labkit-picture"')
     assert found["description"] == lab.map().description
     assert reading(lab, "/page/timeline")["description"] == lab.timeline().description
-    assert reading(lab, "/page/timeline", start="1s", end="2s")["html"] == lab.timeline("1s", "2s").figure
+    part = lab.timeline("1s", "2s").figure
+    assert TAB_STOP in part
+    assert reading(lab, "/page/timeline", start="1s", end="2s")["html"] == part.replace(TAB_STOP, "")
     for path, query in (
         ("/page/timeline", {"start": "soon"}),
         ("/page/timeline", {"x": "1"}),

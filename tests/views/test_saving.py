@@ -14,8 +14,10 @@ import pytest
 
 from labkit import Lab
 from labkit.views import repair
+from labkit.views.colours import DARK, LIGHT, STATES
 from labkit.views.picture import Picture, stacked, text
 from tests.views.layout.test_repair_layout import story
+from tests.views.test_colours import contrast
 
 KINDS = ("map", "timeline", "merkle", "repair", "lag", "bytes", "states", "stale reads", "tokens")
 
@@ -108,3 +110,27 @@ def test_pictures_are_stacked_in_their_order() -> None:
     assert (both.width, both.height, both.title, both.description) == (30, 25, "One", "First. Second.")
     assert '<g transform="translate(0 20)">' in both.elements
     assert stacked([one]) is one
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_every_word_and_sign_of_a_picture_can_be_read(
+    pictures: dict[str, Any], kind: str, theme: dict[str, str], tmp_path: Path
+) -> None:
+    pictures[kind].save(tmp_path / "one.svg")
+    words, signs = set(), set()
+    for one in ElementTree.parse(tmp_path / "one.svg").iter():
+        names = (one.get("class") or "").split()
+        filled = [name.removeprefix("fill-") for name in names if name.startswith("fill-")]
+        if one.tag.endswith(("text", "}g")):
+            words.update(filled)
+        elif float(one.get("stroke-width") or 1) >= 1:
+            signs.update(name.removeprefix("line-") for name in names if name.startswith("line-"))
+
+    assert words
+    for name in words - {"on"}:
+        assert all(contrast(theme[name], theme[ground]) >= 4.5 for ground in ("paper", "panel")), name
+    if "on" in words:
+        assert all(contrast(theme["on"], theme[state]) >= 4.5 for state in STATES)
+    for name in signs - {"paper", "on"}:
+        assert contrast(theme[name], theme["paper"]) >= 3, name

@@ -55,7 +55,7 @@ def _panels(queries: Queries, points: tuple[LagPoint, ...], every_ns: int) -> It
         seconds = [point.max_seconds for point in own]
         hatched = f"; hatched: {UNKNOWN}" if inf in seconds else ""
         words = f"up to {_most(seconds):.3f} s, last {_now(last.seconds, '.3f', ' s')}{hatched}"
-        yield TimePanel(f"{name}: seconds behind", words, _columns(own, seconds, every_ns))
+        yield TimePanel(f"{name}: seconds behind", words, _columns(own, seconds, every_ns), unit="s")
         entries = [point.max_entries for point in own]
         backlog = queries.blueprint.cluster(last.upstream).backlog_entries
         limit = f"backlog of {last.upstream}: {backlog:,} entries"

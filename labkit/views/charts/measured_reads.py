@@ -70,9 +70,12 @@ def _behind(stale: tuple[StaleRead, ...], every_ns: int, now_ns: int) -> TimePan
         number = read.at_ns // every_ns
         furthest[number] = max(furthest.get(number, 0), read.behind_ns)
     columns = tuple(
-        [_column(number, every_ns, now_ns, (("stale", behind_ns),)) for number, behind_ns in sorted(furthest.items())]
+        [
+            _column(number, every_ns, now_ns, (("stale", behind_ns / SECOND_NS),))
+            for number, behind_ns in sorted(furthest.items())
+        ]
     )
-    return TimePanel("how far behind", f"up to {max(furthest.values()) / SECOND_NS:.3f} s", columns)
+    return TimePanel("how far behind", f"up to {max(furthest.values()) / SECOND_NS:.3f} s", columns, unit="s")
 
 
 def _counted(times_ns: Iterable[int], every_ns: int) -> dict[int, int]:

@@ -6,6 +6,7 @@ from labkit.views.boxes import Box, width_of
 from labkit.views.charts.chart_looks import LOOKS, OTHER, SOLID, patterned, written
 from labkit.views.layout.chart_words import MARGIN, WIDTH
 from labkit.views.layout.time_chart_layout import (
+    AXIS,
     PlacedColumn,
     PlacedLimit,
     TimeChart,
@@ -24,6 +25,7 @@ def draw(chart: TimeChart) -> Picture:
     elements = _draw_columns(placed.columns)
     for plot in placed.plots:
         elements.append(line((plot.x, plot.bottom, plot.right, plot.bottom), colour="ink"))
+        elements.append(line((plot.x, plot.y, plot.x, plot.bottom), colour="ink"))
     elements += _draw_lines(placed)
     for limit in placed.limits:
         elements += _draw_limit(limit)
@@ -47,14 +49,16 @@ def _draw_columns(columns: tuple[PlacedColumn, ...]) -> list[str]:
 def _draw_lines(placed: TimeChartLayout) -> list[str]:
     if not placed.plots:
         return []
-    top, bottom = placed.plots[0].y - 4, placed.plots[-1].bottom
-    marks = [line((x, top, x, bottom), colour="faint", dash="3 4") for x in placed.marks]
+    bottom = placed.plots[-1].bottom
+    marks = [
+        line((x, plot.y, x, plot.bottom), colour="faint", dash="3 4") for plot in placed.plots for x in placed.marks
+    ]
     return marks + [line((x, bottom, x, bottom + TICK), colour="ink") for x in placed.ticks]
 
 
 def _draw_limit(limit: PlacedLimit) -> list[str]:
     start = WIDTH - MARGIN - width_of(limit.words, SMALL)
     return [
-        line((MARGIN, limit.y, WIDTH - MARGIN, limit.y), colour="down", dash="8 4"),
+        line((MARGIN + AXIS, limit.y, WIDTH - MARGIN, limit.y), colour="down", dash="8 4"),
         text(start, limit.y + SMALL, limit.words, size=SMALL, colour="down"),
     ]

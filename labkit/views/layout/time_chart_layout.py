@@ -3,7 +3,8 @@
 1. All panels share one axis from the start to now; each has its own height scale, from zero to its highest column.
 2. A panel's words stand beside its name.  A limit is drawn where it is not far above the highest column.
 3. A column whose value is not known has the whole height, and a look of its own.
-4. Every mark is a line through all panels, with a number above and its words in the list below.
+4. Every mark is a line in each panel, with a number above and its words in the list below; no line crosses words.
+5. Beside a panel stand its scale's ends: zero, and what its whole height is, with the unit.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ LEAST_WIDTH, LEAST_HEIGHT = 1.5, 2.0
 APART, MAX_MARKS = 48, 60
 LIMIT_SHARE = 2.0
 NAME_SHARE = 0.4
+MILLION = 1_000_000
+AXIS = 62
+"""The room beside the panels for the ends of their scales."""
 
 
 class TimeColumn(NamedTuple):
@@ -39,6 +43,7 @@ class TimePanel(NamedTuple):
     words: str
     columns: tuple[TimeColumn, ...]
     limit: tuple[float, str] | None = None
+    unit: str = ""
 
 
 class TimeChart(NamedTuple):
@@ -89,10 +94,10 @@ def layout(chart: TimeChart) -> TimeChartLayout:
     plots, columns, limits = [], [], []
     for panel in chart.panels:
         head, y = _head(panel, y)
-        plot = Box(MARGIN, y, INSIDE, PLOT)
-        words += head
-        plots.append(plot)
+        plot = Box(MARGIN + AXIS, y, INSIDE - AXIS, PLOT)
         peak = _peak(panel)
+        words += [*head, *_scale(panel, plot, peak)]
+        plots.append(plot)
         columns += _columns(chart, panel, plot, peak)
         if panel.limit is not None and panel.limit[0] <= peak:
             limits.append(PlacedLimit(panel.limit[1], plot.bottom - PLOT * panel.limit[0] / peak))
@@ -111,7 +116,25 @@ def layout(chart: TimeChart) -> TimeChartLayout:
 
 
 def _x(chart: TimeChart, at_ns: int) -> float:
-    return MARGIN + INSIDE * at_ns / max(chart.end_ns, 1)
+    return MARGIN + AXIS + (INSIDE - AXIS) * at_ns / max(chart.end_ns, 1)
+
+
+def _scale(panel: TimePanel, plot: Box, peak: float) -> list[ChartWords]:
+    """Write both ends of a panel's scale so that they end beside it."""
+    found = []
+    for value, y in ((peak, plot.y + SMALL - 2), (0.0, plot.bottom)):
+        said = shortened(figure(value, panel.unit if value else ""), SMALL, AXIS + MARGIN - 8)
+        found.append(ChartWords(said, plot.x - 6 - width_of(said, SMALL), y, SMALL, "faint"))
+    return found
+
+
+def figure(value: float, unit: str) -> str:
+    """Return a value of a scale: whole from 100 up, in millions from a million up, else in three digits; its unit."""
+    if value >= MILLION:
+        said = f"{value / MILLION:,.3g} M"
+    else:
+        said = f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+    return f"{said} {unit}" if unit else said
 
 
 def _below(chart: TimeChart, at_ns: int, label: str, y: float) -> tuple[float, float]:

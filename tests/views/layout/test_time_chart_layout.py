@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from labkit.views.boxes import Box, width_of
 from labkit.views.layout.chart_words import INSIDE, MARGIN, WIDTH
 from labkit.views.layout.time_chart_layout import (
+    AXIS,
     LEAST_HEIGHT,
     MAX_MARKS,
     PLOT,
@@ -20,6 +21,7 @@ from labkit.views.layout.time_chart_layout import (
     TimeColumn,
     TimePanel,
     describe,
+    figure,
     layout,
 )
 from tests.examples import examples
@@ -63,12 +65,14 @@ def test_columns_are_to_scale_and_stacked():
     )
     placed = layout(chart(TimePanel("reads", "40", columns)))
     stale, first, second = (column.box for column in placed.columns)
-    bottom = placed.plots[0].bottom
+    plot = placed.plots[0]
+    bottom = plot.bottom
 
-    assert (stale.x, stale.width) == pytest.approx((MARGIN, INSIDE / 4))
+    assert (plot.x, plot.right) == (MARGIN + AXIS, WIDTH - MARGIN)
+    assert (stale.x, stale.width) == pytest.approx((plot.x, plot.width / 4))
     assert (stale.bottom, stale.height) == pytest.approx((bottom, PLOT / 4))
     assert (first.bottom, first.height) == pytest.approx((stale.y, PLOT * 3 / 4))
-    assert (second.x, second.width, second.height) == pytest.approx((MARGIN + INSIDE / 2, INSIDE / 2, PLOT / 2))
+    assert (second.x, second.width, second.height) == pytest.approx((plot.x + plot.width / 2, plot.width / 2, PLOT / 2))
 
 
 def test_equal_neighbours_are_one_and_small_values_can_be_seen():
@@ -79,7 +83,7 @@ def test_equal_neighbours_are_one_and_small_values_can_be_seen():
 
     assert len(placed.columns) == 2
     assert placed.columns[0].box.height == LEAST_HEIGHT
-    assert placed.columns[0].box.width == pytest.approx(INSIDE * 2 / 60)
+    assert placed.columns[0].box.width == pytest.approx((INSIDE - AXIS) * 2 / 60)
 
 
 def test_what_is_not_known_has_the_whole_height():
@@ -127,3 +131,19 @@ def test_its_words_and_its_picture_have_the_same_numbers():
     assert describe(whole) == (
         "tokyo was furthest behind. tokyo: up to 3.214 s, last 0.5 s. Marks: 1 5.000 s crash paris-1."
     )
+
+
+def test_a_scale_has_both_ends_and_its_unit():
+    placed = layout(chart(TimePanel("lag", "5", (TimeColumn(0, END_NS, (("behind", 2.0611),)),), unit="s")))
+    plot, words = placed.plots[0], {line.words: line for line in placed.words}
+
+    assert words["2.06 s"].y < words["0"].y == plot.bottom
+    assert all(words[said].x + width_of(said, words[said].size) <= plot.x for said in ("2.06 s", "0"))
+    assert [figure(value, "") for value in (0, 6.0, 0.5, 99.5, 1_234.4, 2_262_071.0)] == [
+        "0",
+        "6",
+        "0.5",
+        "99.5",
+        "1,234",
+        "2.26 M",
+    ]

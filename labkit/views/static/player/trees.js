@@ -68,8 +68,11 @@ function pairWords({ cluster, upstream, compared, pages, damaged }) {
   return `${cluster}'s tree: ${count} from ${upstream}'s: ${pageNames(pages)}${more}${struck}`;
 }
 
-function drawGrid(svg, left, words) {
+function drawGrid(room, words) {
   const size = CELL * SIDE;
+  const left = EDGE + 2;
+  const [width, height] = [left + size + 2, size + EDGE + 20];
+  const svg = draw("svg", room, { viewBox: `0 0 ${width} ${height}`, width, class: "labkit tree", "aria-hidden": "true" });
   draw("text", svg, { x: left, y: 12, class: "start" }, words);
   [0, 4, 8, 12].forEach((step) => {
     const middle = (step + 0.5) * CELL;
@@ -91,9 +94,7 @@ function corner(left, page) {
 
 function drawPair(room, [cluster, upstream]) {
   const figure = document.createElement("figure");
-  const wide = 2 * (CELL * SIDE + 34);
-  const svg = draw("svg", figure, { viewBox: `0 0 ${wide} ${CELL * SIDE + 40}`, width: wide, class: "labkit tree", "aria-hidden": "true" });
-  const grids = TREE_NAMES.map((name, place) => drawGrid(svg, 16 + place * (CELL * SIDE + 34), `${name}: 256 pages`));
+  const grids = TREE_NAMES.map((name) => drawGrid(figure, `${name}: 256 pages`));
   const caption = document.createElement("figcaption");
   figure.append(caption);
   room.append(figure);
