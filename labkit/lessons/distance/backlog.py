@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from labkit.front.lab import Lab
+from labkit.lab.fault_table import AROUND, CUT, FAULTS, LINE, WAY
 from labkit.lab.plan.blueprint import pair
 from labkit.lessons.distance.line import PATH, since
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
 ENTRIES, SETTLING = 64, "20s"
-HARMLESS = ("partition", "cut", "isolate", "heal", "slow", "lose", "flap", "steady", "restore", "pause", "resume")
+OF_LINES = frozenset([row.verb for row in FAULTS if row.target in (LINE, WAY, AROUND) or row.effect == CUT])
 
 
 class BacklogSeen(NamedTuple):
@@ -41,7 +42,7 @@ def look(branch: Lab) -> BacklogSeen:
     """Let the branch settle, and read what happened since the start."""
     begun = start()
     branch.run(SETTLING)
-    others = [event.verb for event in since(branch, begun, "fault") if event.verb not in HARMLESS]
+    others = [event.verb for event in since(branch, begun, "fault") if event.verb not in OF_LINES]
     changed = [f"{event.cluster} {event.mode}" for event in since(branch, begun, "mode") if event.mode != "secondary"]
     synced = since(branch, begun, "observed", what="merkle_diff")
     left = since(branch, begun, "observed", what="replication_stopped")

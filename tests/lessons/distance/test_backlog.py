@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lessons.distance.backlog import ENTRIES, look, many_secrets, one_secret, start
+from labkit.lessons.distance.backlog import ENTRIES, OF_LINES, look, many_secrets, one_secret, start
 from labkit.lessons.distance.line import since
 
 
@@ -30,3 +30,8 @@ def test_one_secret_differs_in_fewer_pages_than_many():
         pages.append(dict(event.fields)["pages"])
 
     assert pages[0] > pages[1] > 0
+
+
+def test_what_may_fail_is_the_line():
+    assert {"partition", "cut", "isolate", "heal", "slow", "lose", "flap"} <= OF_LINES
+    assert OF_LINES.isdisjoint({"crash", "crash site", "corrupt", "pause", "restart", "skew", "stray write"})
