@@ -20,13 +20,15 @@
 #   make pictures   a contact sheet of every picture in light, dark and grey, at three widths, to be looked at; needs a
 #                   browser; ARGS is a folder, by default build/pictures
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
+#   make hunt       whether what searches for failures finds what is planted, accuses nothing else, and is the same
+#                   everywhere: explore, when and sweep, in minutes
 #   make zoo        every mistake of tests/zoo planted and found in its pinned number of drawn schedules, 500 of the
 #                   controls and of the clean build quiet; half an hour; make zoo-long: 2,000, and the rates anew
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
 #                   50 labs saved and opened elsewhere, 100,000 lab files with anything changed in them;
 #                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
 #                   with late bytes, the worst bodies; 100,000 requests to clusters of which one has no memory; 20 forks
-#                   over each kind of thing that may be shared
+#                   over each kind of thing that may be shared; 10,000 drawn runs, each in every way, which takes hours
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
 
@@ -45,7 +47,8 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches pictures prove zoo zoo-long torture
+.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches pictures prove hunt zoo
+.PHONY: zoo-long torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -115,6 +118,9 @@ prove: $(VENV)/core
 	@$(VENV)/bin/labkit prove client --nodes 2 --retries 2
 	@$(VENV)/bin/labkit prove operation-token --attempts 3 --mistakes 3
 
+hunt: $(VENV)/hunt
+	@$(VENV)/bin/python -m tests.hunt.acceptance
+
 zoo: $(VENV)/dev
 	@$(VENV)/bin/python -m tests.zoo.campaigns
 
@@ -131,6 +137,7 @@ torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_served_door.py
 	@$(VENV)/bin/python tests/caches/test_random_requests.py
 	@$(VENV)/bin/python -W ignore::DeprecationWarning tests/torture/test_forks.py
+	@$(VENV)/bin/python -m tests.hunt.drawn_runs 10000
 
 # What is installed is remembered by an empty file in the environment; a newer pyproject.toml installs again.
 $(VENV)/core: pyproject.toml $(VENV)/bin/python
@@ -152,6 +159,11 @@ $(VENV)/dev: pyproject.toml $(VENV)/bin/python
 	@echo "installing labkit and what its tests use into $(VENV): some minutes, once, and when pyproject.toml changes ..."
 	@$(INSTALL) --editable '.[dev]'
 	@touch $(VENV)/core $@
+
+$(VENV)/hunt: pyproject.toml $(VENV)/bin/python
+	@echo "installing labkit, Dask and what tests use into $(VENV): some minutes, once and when pyproject.toml changes ..."
+	@$(INSTALL) --editable '.[dev,dask]'
+	@touch $(VENV)/core $(VENV)/dev $@
 
 # A name on PATH proves nothing: a version manager's shim may refuse to run, a distribution may leave out venv.
 # So each candidate is run, and must import what the environment and labkit need.

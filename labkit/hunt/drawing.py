@@ -18,6 +18,7 @@ from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 Data = dict[str, Any]
 NAMED = {kind.name: kind for kind in KINDS}
 FIRST_NS, LAST_NS = 7 * SECOND_NS, 45 * SECOND_NS
+LUCK_BEFORE_NS = SECOND_NS // 2
 PAUSES_MS = (50, 200, 700, 1_500, 3_000, 6_000)
 
 
@@ -33,12 +34,16 @@ class Beginning:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """The scenario of a seed as the data of a file, what was on when it was drawn, and with which step quiet begins."""
+    """The scenario of a seed as the data of a file, what was on when it was drawn, and with which step quiet begins.
+
+    ``shared`` are the steps that all seeds of the campaign have above the one that takes luck; None without that.
+    """
 
     seed: int
     data: Data
     swarm: Swarm
     quiet_from: int
+    shared: int | None = None
 
 
 def drawn(seed: int, operator: str = RUNBOOK, beginning: Beginning | None = None) -> Drawn:
@@ -50,17 +55,24 @@ def drawn(seed: int, operator: str = RUNBOOK, beginning: Beginning | None = None
     schedule = Schedule(_names(start.lab), start.from_ns)
     _fill(schedule, draws, swarm, draws.between(5, 14))
     schedule.now_ns = max(schedule.now_ns, LAST_NS) + 3 * SECOND_NS
-    drawn_steps = len(start.steps) + len(schedule.end())
+    above = start.steps if beginning is None else (*start.steps, _luck(seed, start.from_ns))
+    drawn_steps = len(above) + len(schedule.end())
     undo_all(schedule, cloud=cloud)
     schedule.then({"do": "wait", "for": write_duration(QUIET_NS)}, if_done=False)
     data = {
         "scenario": f"seed {seed} of a {operator} campaign",
-        "seed": seed,
+        "seed": seed if beginning is None else 0,
         "lab": start.lab,
-        "timeline": [*start.steps, *schedule.steps(len(start.steps))],
+        "timeline": [*above, *schedule.steps(len(above))],
         **start.over_time,
     }
-    return Drawn(seed=seed, data=data, swarm=swarm, quiet_from=drawn_steps + 1)
+    shared = None if beginning is None else len(start.steps)
+    return Drawn(seed=seed, data=data, swarm=swarm, quiet_from=drawn_steps + 1, shared=shared)
+
+
+def _luck(seed: int, from_ns: int) -> StepData:
+    """Return the step by which a seed has luck of its own, though it begins as all others do."""
+    return {"do": "luck", "number": seed, "at": write_duration(from_ns - LUCK_BEFORE_NS)}
 
 
 def _beginning(draws: Draws) -> Beginning:

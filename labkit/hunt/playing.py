@@ -9,6 +9,7 @@ from labkit.hunt.findings import SeedFinding, exception_of, findings_of
 from labkit.hunt.kinds import KINDS, OPTIONAL
 from labkit.hunt.quiet import what_is_left
 from labkit.hunt.schedule import FAULT_VERBS
+from labkit.hunt.shared_start import world_from
 from labkit.hunt.world import World, read, run_of, world_of
 from labkit.lab.fault_meters import FaultMeters
 from labkit.lab.fault_table import DECIDED
@@ -43,7 +44,8 @@ def play(seed: int, operator: str, beginning: Beginning | None) -> PlayedSeed:
     found = drawn(seed, operator, beginning)
     world: World | None = None
     try:
-        world = world_of(read(found.data))
+        scenario = read(found.data)
+        world = world_of(scenario) if found.shared is None else world_from(found.data, found.shared, scenario)
         world.run()
     except Exception as error:  # whatever labkit raises is what a campaign looks for
         broken = exception_of(error, seed, 0 if world is None else world.now)

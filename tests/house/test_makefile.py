@@ -64,6 +64,7 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
         ("lint", ["ruff check .", "ruff format --check .", "mypy", "lint-imports"]),
         ("fix", ["ruff check --fix .", "ruff format ."]),
         ("dist", ["python -m hatchling build"]),
+        ("hunt", ["python -m tests.hunt.acceptance"]),
         ("bench", ["python tests/bench/side_by_side.py"]),
         ("demo", ["labkit demo"]),
         ("lessons", ["labkit lessons"]),
@@ -78,9 +79,11 @@ def test_a_command_sets_up_its_environment_first(target: str, commands: list[str
     first = run.index(commands[0])
     assert run[first:] == commands
     assert any("-m venv" in step for step in steps[:first])
-    extra = {"demo": ".", "lessons": ".", "notebook": "'.[notebook]'", "browser": "'.[dev,site]'"}.get(
-        target, "'.[dev]'"
-    )
+    extras = {
+        **{"demo": ".", "lessons": ".", "notebook": "'.[notebook]'"},
+        **{"browser": "'.[dev,site]'", "hunt": "'.[dev,dask]'"},
+    }
+    extra = extras.get(target, "'.[dev]'")
     installs = [number for number, step in enumerate(steps[:first]) if "pip install" in step]
     assert [steps[number].split("--editable ")[1] for number in installs] == [extra]
     assert re.search(r"a minute or two|some minutes", steps[installs[0] - 1])  # said before a silent wait
