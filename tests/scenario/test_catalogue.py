@@ -56,6 +56,7 @@ ALTERED = {
         "cluster: lima, primary: paris",
         "step 5: enable-secondary lima",
     ),
+    "a-distance-for-each-drill": Altered("latency: $(matrix.latency)", "latency: 700ms", "of them lost"),
     "addresses-after-demotion": Altered("update_primary_addrs: ['https://tokyo-1:8201']", "token: ''", "step 6"),
     "blank-token": Altered("token: ''", "update_primary_addrs: ['https://paris-1:8201']", "step 6: ask tokyo POST"),
     "child-namespace": Altered("X-Vault-Namespace: team", "X-Vault-Namespace: root", "step 4: ask tokyo POST"),
@@ -154,6 +155,9 @@ OF_KEYS = {
     ),
 }
 OF_CLIENTS = {
+    "an-outage-that-only-clients-see": Altered(
+        *without("{do: partition, between: [paris, lisbon], at: 12s}"), "shop: in doubt"
+    ),
     "deleted-and-back": Altered("latency: 200ms", "latency: 1ms", "of them lost"),
     "logins-without-the-cloud": Altered(
         *without("{do: cloud-outage, endpoint: machine, at: 10s}"), "operations refused"

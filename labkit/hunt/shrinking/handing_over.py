@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from labkit.hunt.drawing import Drawn
 from labkit.hunt.findings import EXCEPTION, SeedFinding, Signature, exception_of, signature_of
+from labkit.hunt.shrinking.other_roots import without_idle_faults
 from labkit.hunt.shrinking.shrinker import Shrinker
 from labkit.hunt.world import World, run_of, world_of
 from labkit.hunt.writing import written
@@ -31,16 +32,32 @@ class FoundFile(NamedTuple):
 
 
 def hand_over(drawn: Drawn, finding: SeedFinding, operator: str) -> FoundFile | None:
-    """Shrink the scenario of a finding; None when the same does not break in what is written."""
+    """Shrink the scenario of a finding; None when the same does not break in what is written.
+
+    Where what is left has a root that had no effect, it is shrunk again by the root that is seen without it.
+    """
     shrinker = Shrinker(drawn.data, finding.signature)
     if not shrinker.shrink():
         return None
-    data = {**shrinker.best, "scenario": f"{finding.signature.rule}, found by seed {finding.seed}"}
-    comments = (f"labkit explore, {operator} operator, seed {finding.seed}", f"on: {drawn.swarm.text}")
-    text = written(data, comments)
-    if not breaks_again(text, finding.signature):
+    origin = (f"labkit explore, {operator} operator, seed {finding.seed}", f"on: {drawn.swarm.text}")
+    title = f"{finding.signature.rule}, found by seed {finding.seed}"
+    found = _found(shrinker, title, origin)
+    if found is not None or finding.is_exception:
+        return found
+    left = without_idle_faults(shrinker.best, finding.signature.rule)
+    if left is None:
         return None
-    return FoundFile(file_name(finding.signature), text, len(data["timeline"]), shrinker.runs)
+    again = Shrinker(*left)
+    return _found(again, title, origin, shrinker.runs) if again.shrink() else None
+
+
+def _found(shrinker: Shrinker, title: str, origin: tuple[str, ...], runs: int = 0) -> FoundFile | None:
+    """Return what was shrunk as a file, if it breaks again; ``runs`` are those that it took before."""
+    data = {**shrinker.best, "scenario": title}
+    text = written(data, origin)
+    if not breaks_again(text, shrinker.signature):
+        return None
+    return FoundFile(file_name(shrinker.signature), text, len(data["timeline"]), runs + shrinker.runs)
 
 
 def breaks_again(text: str, signature: Signature) -> bool:

@@ -1,0 +1,39 @@
+"""Other roots: a fault that had no effect cannot be what led to a finding; without it another root is seen.
+
+A finding keeps its root while it is made small.  Where that root is such a fault, no file can be handed over: its
+verdict says that a fault had no effect.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.hunt.findings import Signature, signature_of
+from labkit.hunt.world import read, run_of, world_of
+from labkit.lab.fault_meters import FaultMeters
+from labkit.scenario.measures import UNKNOWN
+from labkit.scenario.problems import ScenarioError
+from labkit.scenario.witnesses import rows_of_effects
+
+Data = dict[str, Any]
+
+
+def without_idle_faults(data: Data, rule: str) -> tuple[Data, Signature] | None:
+    """Leave out the faults that had no effect; return what is left, and what breaks the rule then.
+
+    None where all had one, where the rule holds without them, or where other steps follow them.
+    """
+    world = world_of(read(data))
+    world.run()
+    steps, faults = run_of(world).scenario.timeline, run_of(world).faults
+    rows = rows_of_effects(steps, faults, FaultMeters(world.parts))
+    idle = {row.key for row in rows if row.status == UNKNOWN}
+    timeline = [step for number, step in enumerate(data["timeline"], 1) if f"step {number}" not in idle]
+    left = {**data, "timeline": timeline}
+    try:
+        world = world_of(read(left))
+    except ScenarioError:
+        return None
+    run, broken = run_of(world), world.invariants.broken
+    world.run(until=lambda world: rule in broken or run.ended)
+    return (left, signature_of(world, broken[rule])) if idle and rule in broken else None
