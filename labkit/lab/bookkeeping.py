@@ -40,6 +40,7 @@ class Bookkeeping:
         "_takers",
         "_trace",
         "activations",
+        "answering",
         "applied_positions",
         "disabled",
         "followers",
@@ -71,6 +72,8 @@ class Bookkeeping:
         self.applied_positions: dict[str, int] = dict(state.get("applied_positions", {}))
         self.progress = Progress(state.get("progress"))
         self.observations = Observations(state.get("observations"))
+        # whose answer to a request a load balancer passed on last: {(asker, number): (attempt, cluster)}
+        self.answering: dict[tuple[str, int], tuple[int, str]] = dict(state.get("answering", {}))
         self._looked_at_epoch = -1  # the network's epoch when all clusters were looked at last
 
     def __repr__(self) -> str:
@@ -115,6 +118,7 @@ class Bookkeeping:
             "applied_positions": dict(self.applied_positions),
             "progress": self.progress.state(),
             "observations": self.observations.state(),
+            "answering": dict(self.answering),
         }
 
     # ---- what clients and operators were answered
@@ -128,6 +132,16 @@ class Bookkeeping:
         if report.made is not None and report.commits:
             self._ledger.read_log.make(number, report.made)
 
+    def _on_answer_passed_on(self, report: reports.AnswerPassedOn) -> None:
+        if self._queries.is_awaited(report.correlation):
+            asker, number, attempt = report.correlation
+            self.answering[asker, number] = (attempt, self._queries.cluster_of(report.node))
+
+    def _answered_by(self, cluster: str, correlation: Correlation) -> str:
+        """Return the cluster that answered: the one named, or where that is a load balancer the one behind it."""
+        attempt, behind = self.answering.pop(correlation[:2], (-1, ""))
+        return behind if attempt == correlation.attempt else cluster
+
     def _on_own_entry_made(self, report: reports.OwnEntryMade) -> None:
         self._invariants.on_own_entry(*report)
 
@@ -140,12 +154,13 @@ class Bookkeeping:
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
         at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation, seen = report
-        acknowledged = self._end((at_ns, client, path, outcome, correlation, cluster))
+        answering = self._answered_by(cluster, correlation)
+        acknowledged = self._end((at_ns, client, path, outcome, correlation, answering))
         self._ledger.outcomes.end_of_client(report, acknowledged=acknowledged)
         row = (started_ns, at_ns, client, operation, path, cluster, outcome, status, attempts)
         self._trace.record(("outcome", *row))
         if seen is not None:
-            self._read((started_ns, at_ns), client, cluster, seen)
+            self._read((started_ns, at_ns), client, answering, seen)
         self._invariants.on_outcome()
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
@@ -323,6 +338,7 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.Wiped: Bookkeeping._on_wiped,
     reports.OperationEnded: Bookkeeping._on_operation_ended,
     reports.AskEnded: Bookkeeping._on_ask_ended,
+    reports.AnswerPassedOn: Bookkeeping._on_answer_passed_on,
     reports.Observed: Bookkeeping._on_observed,
     reports.LeaderTaken: Bookkeeping._on_leader_taken,
     reports.ServiceChanged: Bookkeeping._on_service_changed,

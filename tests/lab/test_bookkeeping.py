@@ -349,3 +349,11 @@ def test_its_state_is_plain_and_brings_it_back(books):
 
     assert again.state() == books.state()
     assert repr(again) == "Bookkeeping(1 clusters with an upstream)"
+
+
+@pytest.mark.parametrize(("attempt", "cluster"), [(2, "tokyo"), (1, "front")])
+def test_who_answered_behind_a_load_balancer_is_known_of_the_attempt_that_was_answered(attempt, cluster):
+    books = Bookkeeping({"answering": {("shop-1", 5): (2, "tokyo")}})
+
+    assert books._answered_by("front", Correlation("shop-1", 5, attempt)) == cluster
+    assert books.state()["answering"] == {}

@@ -34,7 +34,7 @@ from labkit.lab.wire.messages import (
     malformed_answer,
     size_of,
 )
-from labkit.lab.wire.reports import MESSAGE_REFUSED, NOT_ASKED, Observed
+from labkit.lab.wire.reports import MESSAGE_REFUSED, NOT_ASKED, AnswerPassedOn, Observed
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import NO_ACTIVE_NODE, Unavailable, to_response
 from labkit.service.message import Request, respond
@@ -154,6 +154,7 @@ class BalancerHost:
         if row.node != node:
             return NOT_ASKED
         del self.passed[correlation]
+        self.services.emit(AnswerPassedOn(correlation, node))
         self._answer(row.client, answer)
         return ""
 

@@ -192,6 +192,13 @@ class AskEnded(NamedTuple):
     seen: SeenVersion | None = None
 
 
+class AnswerPassedOn(NamedTuple):
+    """A load balancer passed on what a node answered to a request."""
+
+    correlation: Correlation
+    node: str
+
+
 class RunbookEnded(NamedTuple):
     """A runbook ended: its closing sentence, or why it could not go on."""
 
@@ -297,6 +304,7 @@ Report = (
     | UpstreamLeft
     | OperationEnded
     | AskEnded
+    | AnswerPassedOn
     | RunbookEnded
     | ReachChanged
     | NodeTreated

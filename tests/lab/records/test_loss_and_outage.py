@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from labkit import Lab
-from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.plan.blueprint import BalancerPlan, ClientPlan, WorkloadPlan, pair
 from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint, RecoveryTime
 from labkit.lab.wire.messages import Correlation
@@ -589,3 +591,36 @@ def test_an_attempt_that_changed_nothing_stands_for_an_earlier_one_that_its_clus
 
     assert ledger.end(9, "shop-1", "secret/data/a", "answered", Correlation("shop-1", 5, 2), answering) is is_write
     assert (len(ledger.writes), ledger.answered, ledger.waiting) == (is_write, 1, 0)
+
+
+@pytest.mark.parametrize("through", ["front", ""])
+def test_a_deletion_that_finds_nothing_behind_a_load_balancer_is_not_lost(through):
+    """What paris committed last is never answered; the next attempts come to tokyo, which knows none of the secrets."""
+    starts = {"put-secret": 5_950_000_000, "delete-secret": 6_000_000_000}
+    work = tuple(
+        WorkloadPlan(operation=name, every_ns=50_000_000, from_ns=from_ns, until_ns=7_500_000_000)
+        for name, from_ns in starts.items()
+    )
+    both = ("paris", "tokyo")
+    shop = ClientPlan(
+        name="shop", site="lisbon", use=both, workload=work, share="s", retries=8, timeout_ns=SECOND_NS, through=through
+    )
+    front = BalancerPlan(name="front", site="lisbon", use=both, ends_tls=True)
+    lab = Lab(replace(pair(), balancers=(front,)).with_clients(shop), seed=3)
+    lab.replicate("paris", "tokyo")
+    lab.run(until="5900ms")
+    lab.cut("paris", "tokyo")
+    lab.run("1s")
+    lab.cut("paris", "lisbon")
+    lab.run("400ms")
+    lab.crash("paris")
+    lab["tokyo"].promote()
+    lab.run("4s")
+    promoted_ns = lab.ledger.promotions[-1].at_ns
+    lost = lab.ledger.lost()
+
+    assert sum(event.attempts > 1 and event.outcome == "answered" for event in lab.trace.select("outcome")) > 5
+    assert lost
+    assert [write for write in lost if write.at_ns > promoted_ns] == []
+    assert lab.parts.ledger.waiting == 0
+    assert Lab.restore(lab.snapshot()).run("1s").trace.digest() == lab.run("1s").trace.digest()
