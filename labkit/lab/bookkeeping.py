@@ -28,6 +28,9 @@ from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.seen_versions import SeenVersion
 from labkit.trace import Trace
 
+NOTHING_SHOWN = 404
+"""How a reading of a deleted version is answered."""
+
 
 class Bookkeeping:
     """What is known of a lab's clusters from reports only; feeds ledger, trace and invariants."""
@@ -131,6 +134,8 @@ class Bookkeeping:
             self._ledger.commit(correlation, CommittedWrite(cluster, history, number, *named))
         if report.made is not None and report.commits:
             self._ledger.read_log.make(number, report.made)
+        if report.hidden is not None and report.commits:
+            self._ledger.read_log.hide(number, report.hidden)
 
     def _on_answer_passed_on(self, report: reports.AnswerPassedOn) -> None:
         if self._queries.is_awaited(report.correlation):
@@ -160,7 +165,7 @@ class Bookkeeping:
         row = (started_ns, at_ns, client, operation, path, cluster, outcome, status, attempts)
         self._trace.record(("outcome", *row))
         if seen is not None:
-            self._read((started_ns, at_ns), client, answering, seen)
+            self._read((started_ns, at_ns), (client, answering), seen, status)
         self._invariants.on_outcome()
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
@@ -169,7 +174,7 @@ class Bookkeeping:
         if outcome != reports.ANSWERED:
             self._ledger.failed_asks.append((at_ns, asker, path, outcome, *how))
         if seen is not None:
-            self._read((started_ns, at_ns), asker, cluster, seen)
+            self._read((started_ns, at_ns), (asker, cluster), seen, report.status)
 
     def _end(self, ended: tuple[int, str, str, str, Correlation, str]) -> bool:
         """Note how an operation ended (``Ledger.end``), and return whether it was an acknowledged write.
@@ -185,10 +190,10 @@ class Bookkeeping:
                 self._invariants.on_write_apart(committed.cluster, set_id)
         return acknowledged
 
-    def _read(self, times: tuple[int, int], client: str, cluster: str, seen: SeenVersion) -> None:
+    def _read(self, times: tuple[int, int], ends: tuple[str, str], seen: SeenVersion, status: int) -> None:
         histories = self._ledger.histories
-        place = (histories.current.get(cluster, -1), len(histories.commits))
-        self._ledger.read_log.read(times, (client, cluster), seen, place)
+        place = (histories.current.get(ends[1], -1), len(histories.commits))
+        self._ledger.read_log.read(times, ends, seen, place, with_data=status != NOTHING_SHOWN)
 
     # ---- what nodes did
 

@@ -4,6 +4,8 @@
    acknowledged, by any cluster of the replication set, when the reading was sent.  That one may be lost meanwhile.
 2. Older is meant by the order of commits, not by number: after a promotion that lost version 8 another version 8 may
    follow.  Where nothing was there, that is older than everything that was not deleted with its metadata.
+   A version that is shown with its data though its deletion had been acknowledged is older than that, unless a later
+   commit brought it back.
 3. Only readings of a secret's newest version that were answered with one, or with 404 and no error, are judged.
 4. What belongs together are the commits of histories that continue one another: clusters that never replicated share
    none, nor does a cluster with what it held before it joined.
@@ -58,6 +60,45 @@ class Acknowledged:
         self.newest.append(max(commit, self.newest[-1]) if self.newest else commit)
 
 
+class HiddenVersionsOf:
+    """Which versions were hidden or shown again by which commits, by the commits that made them."""
+
+    def __init__(self, ledger: RecoveryLedger, families: list[int], commits: dict[Name, int]) -> None:
+        self._changes: dict[int, list[tuple[int, bool]]] = {}  # {commit of a version: (commit, hidden)}
+        self._acknowledged_ns: dict[int, int] = {}
+        if not len(ledger.read_log.hidden):
+            return
+        history_of = [commit.history for commit in ledger.histories.commits]
+        made: dict[tuple[str, int], list[tuple[int, int]]] = {}  # {(path, family): (commit, version)}
+        for (path, version, _), commit in commits.items():
+            made.setdefault((path, families[history_of[commit]]), []).append((commit, version))
+        for commit, path, numbers, hidden in ledger.read_log.hidden:
+            before = [row for row in made.get((path, families[history_of[commit]]), ()) if row[0] < commit]
+            own = [row for row in before if history_of[row[0]] == history_of[commit]] or before
+            for number in numbers or tuple([version for _, version in own[-1:]]):
+                found = [made_by for made_by, version in own if version == number]
+                if found:
+                    self._changes.setdefault(found[-1], []).append((commit, hidden))
+        changing = {commit for rows in self._changes.values() for commit, _ in rows}
+        for write in ledger.writes:
+            if write.committed.commit in changing:
+                self._acknowledged_ns[write.committed.commit] = write.at_ns
+
+    def judge(self, read: AnsweredRead, shown: int) -> StaleRead | None:
+        """Return a reading as a stale one when it showed the data of a version whose deletion was acknowledged."""
+        rows = [row for row in self._changes.get(shown, ()) if row[0] < read.next_commit]
+        if not read.with_data or not rows:
+            return None
+        back = max([commit for commit, hidden in rows if not hidden], default=-1)
+        ended = [commit for commit, hidden in rows if hidden and commit > back]
+        times_ns = [self._acknowledged_ns[commit] for commit in ended if commit in self._acknowledged_ns]
+        since_ns = min(times_ns, default=read.started_ns + 1)
+        if since_ns > read.started_ns:
+            return None
+        ends = (read.started_ns, read.at_ns, read.client, read.cluster, read.path)
+        return StaleRead(*ends, read.version, read.version, read.started_ns - since_ns)
+
+
 def stale_reads(ledger: RecoveryLedger) -> JudgedReads:
     """Judge every reading of a lab."""
     history_of = [commit.history for commit in ledger.histories.commits]
@@ -77,6 +118,7 @@ def stale_reads(ledger: RecoveryLedger) -> JudgedReads:
         if made in paths:
             family = families[history_of[made]]
             known.setdefault((paths[made], family), Acknowledged()).add(write.at_ns, made)
+    hidden = HiddenVersionsOf(ledger, families, commits)
     times: list[int] = []
     stale: list[StaleRead] = []
     for read in ledger.read_log.reads:
@@ -89,7 +131,7 @@ def stale_reads(ledger: RecoveryLedger) -> JudgedReads:
         if shown is None or family < 0:
             continue
         times.append(read.at_ns)
-        found = _judge(read, shown, known.get((read.path, family)), numbers)
+        found = _judge(read, shown, known.get((read.path, family)), numbers) or hidden.judge(read, shown)
         stale += [found] if found is not None else []
     return JudgedReads(tuple(times), tuple(stale))
 

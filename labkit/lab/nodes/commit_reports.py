@@ -15,7 +15,7 @@ from labkit.lab.plan.blueprint import NodePlan
 from labkit.lab.wire import reports
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import Correlation
-from labkit.lab.wire.seen_versions import made_version, written_value
+from labkit.lab.wire.seen_versions import hidden_versions, made_version, written_value
 from labkit.service.call_names import named_version, sent_names
 from labkit.service.message import Request, Response, Suspended
 from labkit.vault.core import Core
@@ -87,15 +87,16 @@ class CommitReports:
         if correlation is None or request is None or request.method in READS:
             self._services.emit(reports.Committed(self._cluster, commits))
         else:
-            made, version, value = None, 0, b""
+            made, hidden, version, value = None, None, 0, b""
             if isinstance(outcome, Response):
                 made = made_version(request, outcome)
                 version = made.version if made is not None else named_version(outcome.body) or 0
                 value = written_value(request, outcome, made) if commits else b""
+                hidden = hidden_versions(request, outcome) if commits and made is None else None
             options = tuple(sorted(sent_names(request.body))) if isinstance(request.body, dict) else ()
             waits = isinstance(outcome, Suspended)
             part = (reports.GONE_ON if resumed else reports.BEGUN) if waits else reports.ENDED if resumed else ""
-            named = (request.method, version, options, made, value, part)
+            named = (request.method, version, options, made, value, part, hidden)
             self._services.emit(reports.Committed(self._cluster, commits, correlation, *named))
 
 

@@ -1,4 +1,4 @@
-"""Read log: every version of a secret that was committed, and what every reading of one was answered.
+"""Read log: every version of a secret that was committed or hidden, and what every reading of one was answered.
 
 1. Versions stand in the order of their commits, acknowledged or not; readings in the order of their answers.
 2. It holds paths, numbers and times, never a value.
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from labkit.lab.records.chunks import Chunks
-from labkit.lab.wire.seen_versions import SeenVersion
+from labkit.lab.wire.seen_versions import HiddenVersions, SeenVersion
 
 
 class VersionMade(NamedTuple):
@@ -22,10 +22,20 @@ class VersionMade(NamedTuple):
     created: str
 
 
+class VersionsHidden(NamedTuple):
+    """Versions of a secret that a commit hid, or showed again: which; none for the newest of then."""
+
+    commit: int
+    path: str
+    numbers: tuple[int, ...]
+    hidden: bool
+
+
 class AnsweredRead(NamedTuple):
     """What a reading was answered: when it was sent and answered, by whom, whose, and what it showed.
 
     ``history`` is the one that the cluster wrote then (-1: not known), ``next_commit`` the number of the lab's next.
+    ``with_data``: it showed what the version holds, and not only that there is one.
     """
 
     started_ns: int
@@ -37,17 +47,19 @@ class AnsweredRead(NamedTuple):
     created: str
     history: int
     next_commit: int
+    with_data: bool = True
 
 
 class ReadLog:
-    """The versions of secrets that a lab's clusters made, and the readings of them."""
+    """The versions of secrets that a lab's clusters made and hid, and the readings of them."""
 
-    __slots__ = ("reads", "versions")
+    __slots__ = ("hidden", "reads", "versions")
 
     def __init__(self, state: dict[str, Any] | None = None, newest: int = 0) -> None:
         state = state or {}
         self.versions: Chunks[VersionMade] = Chunks(state.get("versions", ()), VersionMade._make, newest)
-        self.reads: Chunks[AnsweredRead] = Chunks(state.get("reads", ()), AnsweredRead._make, newest)
+        self.hidden: Chunks[VersionsHidden] = Chunks(state.get("hidden", ()), VersionsHidden._make, newest)
+        self.reads: Chunks[AnsweredRead] = Chunks(state.get("reads", ()), lambda row: AnsweredRead(*row), newest)
 
     def __repr__(self) -> str:
         return f"ReadLog({len(self.reads)} reads of {len(self.versions)} versions)"
@@ -56,10 +68,22 @@ class ReadLog:
         """Note a version that a commit made."""
         self.versions.append((commit, *made))
 
-    def read(self, times: tuple[int, int], ends: tuple[str, str], seen: SeenVersion, place: tuple[int, int]) -> None:
+    def hide(self, commit: int, hidden: HiddenVersions) -> None:
+        """Note the versions that a commit hid or showed again."""
+        self.hidden.append((commit, *hidden))
+
+    def read(
+        self,
+        times: tuple[int, int],
+        ends: tuple[str, str],
+        seen: SeenVersion,
+        place: tuple[int, int],
+        *,
+        with_data: bool = True,
+    ) -> None:
         """Note what a reading showed: sent and answered when, client and cluster, its history and the next commit."""
-        self.reads.append((*times, *ends, *seen, *place))
+        self.reads.append((*times, *ends, *seen, *place, with_data))
 
     def state(self) -> dict[str, Any]:
         """Return the log as plain values; sealed chunks are shared (R3)."""
-        return {"versions": self.versions.state(), "reads": self.reads.state()}
+        return {"versions": self.versions.state(), "hidden": self.hidden.state(), "reads": self.reads.state()}

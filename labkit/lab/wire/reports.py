@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from labkit.lab.wire.messages import Correlation
-from labkit.lab.wire.seen_versions import SeenVersion
+from labkit.lab.wire.seen_versions import HiddenVersions, SeenVersion
 from labkit.service.message import Request, Response
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
@@ -43,7 +43,7 @@ class Committed(NamedTuple):
     correlation nobody asked for it, or by a read; else ``version`` is the one that the answer names (0: none),
     ``options`` are the names of the fields that were sent, ``made`` is the version of a secret that was made, and
     ``value_digest`` the digest of what the request said to write, empty where it did not say it all.  ``part`` says
-    which part of its request a step was that waits for a Fetch.
+    which part of its request a step was that waits for a Fetch, ``hidden`` which versions it hid or showed again.
     """
 
     cluster: str
@@ -55,6 +55,7 @@ class Committed(NamedTuple):
     made: SeenVersion | None = None
     value_digest: bytes = b""
     part: str = ""
+    hidden: HiddenVersions | None = None
 
 
 class CommitEnded(NamedTuple):

@@ -3,6 +3,7 @@
 1. A version is known by its path, its number and when it was created, as answers name it: numbers come again after a
    promotion that lost some.  Version 0 stands for nothing being there.
 2. It is read off the answer only: nothing is asked of a store.
+   What hides versions, or shows them again, is known by its request: which ones, or the newest.
 3. What a write left is known by its request where the request says it all: a version of a secret, or an answer
    without a body.  Two of them left the same value when method, path and body (of a secret, its data) are the same.
 """
@@ -19,6 +20,10 @@ from labkit.service.message import Request, Response
 NAMESPACE = "x-vault-namespace"
 VALUE_BYTES = 8
 NO_CONTENT = 204
+DATA, SHOWS_AGAIN = "/data/", "/undelete/"
+HIDES = (DATA, "/delete/", "/destroy/")
+KINDS = (*HIDES, SHOWS_AGAIN, "/metadata/")
+"""Which endpoint of a secrets engine a path is of: the first of these in it."""
 
 
 class SeenVersion(NamedTuple):
@@ -27,6 +32,14 @@ class SeenVersion(NamedTuple):
     path: str
     version: int
     created: str
+
+
+class HiddenVersions(NamedTuple):
+    """Versions of a secret that a request hid or showed again: which (none: the newest), and which of the two."""
+
+    path: str
+    numbers: tuple[int, ...]
+    hidden: bool
 
 
 def read_version(request: Request, response: Response) -> SeenVersion | None:
@@ -52,6 +65,20 @@ def made_version(request: Request, response: Response) -> SeenVersion | None:
         return SeenVersion(_whole(request, path).replace("/metadata/", "/data/", 1), 0, "")
     body = response.body
     return _seen(request, path, body.get("data")) if body and response.ok else None
+
+
+def hidden_versions(request: Request, response: Response) -> HiddenVersions | None:
+    """Return which versions an answered request hid or showed again; None where it did neither."""
+    path = request.path.partition("?")[0]
+    kind = min([kind for kind in KINDS if kind in path], key=path.index, default="")
+    if not response.ok or kind not in (SHOWS_AGAIN, *HIDES):
+        return None
+    if kind == DATA:
+        return HiddenVersions(_whole(request, path), (), True) if request.method == "DELETE" else None
+    given = request.body.get("versions") if isinstance(request.body, dict) else None
+    numbers = tuple([number for number in given if type(number) is int]) if isinstance(given, list | tuple) else ()
+    whole = _whole(request, path).replace(kind, DATA, 1)
+    return HiddenVersions(whole, numbers, kind != SHOWS_AGAIN) if numbers else None
 
 
 def written_value(request: Request, response: Response, made: SeenVersion | None) -> bytes:

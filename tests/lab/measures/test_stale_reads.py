@@ -237,3 +237,54 @@ def test_an_empty_ledger(quiet):
 def test_a_restored_lab_judges_the_same(drilled_shops):
     lab, _ = drilled_shops
     assert stale_reads(Lab.restore(lab.snapshot()).ledger) == stale_reads(lab.ledger)
+
+
+def hidden(change: Any, *, back: Any = None, apart: bool = True) -> list[StaleRead]:
+    """What is stale of a reading at tokyo, which took over without what paris did to a secret last."""
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    lab["paris"].post("secret/data/app", {"data": {"n": 1}}).raise_for_status()
+    lab["paris"].post("secret/data/app", {"data": {"n": 2}}).raise_for_status()
+    lab.run("2s")
+    if apart:
+        lab.partition("paris", "tokyo")
+    change(lab["paris"]).raise_for_status()
+    if back is not None:
+        back(lab["paris"]).raise_for_status()
+    lab.run("2s")
+    lab.crash("paris")
+    lab["tokyo"].promote(force=True)
+    lab["tokyo"].get("secret/data/app")
+    return list(stale_reads(lab.ledger).stale)
+
+
+HIDING = {
+    "delete the newest": lambda paris: paris.delete("secret/data/app"),
+    "delete": lambda paris: paris.post("secret/delete/app", {"versions": [2]}),
+    "destroy": lambda paris: paris.put("secret/destroy/app", {"versions": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize("change", HIDING.values(), ids=HIDING)
+def test_data_of_a_version_whose_deletion_was_acknowledged_is_stale(change):
+    (read,) = hidden(change)
+
+    assert (read.cluster, read.path, read.version, read.newest_version) == ("tokyo", "secret/data/app", 2, 2)
+    assert 2 * SECOND_NS < read.behind_ns < 4 * SECOND_NS
+
+
+def undelete(paris: Any) -> Any:
+    return paris.post("secret/undelete/app", {"versions": [2]})
+
+
+@pytest.mark.parametrize(
+    ("change", "how"),
+    [
+        (HIDING["delete the newest"], {"apart": False}),  # the reading shows that it is deleted
+        (HIDING["delete the newest"], {"back": undelete}),
+        (lambda paris: paris.post("secret/delete/app", {"versions": [1]}), {}),
+        (lambda paris: paris.delete("secret/data/other"), {}),
+    ],
+)
+def test_what_is_shown_as_deleted_or_is_not_or_is_back_is_not_stale(change, how):
+    assert hidden(change, **how) == []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.lab.records.read_log import AnsweredRead, ReadLog, VersionMade
-from labkit.lab.wire.seen_versions import SeenVersion
+from labkit.lab.records.read_log import AnsweredRead, ReadLog, VersionMade, VersionsHidden
+from labkit.lab.wire.seen_versions import HiddenVersions, SeenVersion
 
 SEEN = SeenVersion("secret/data/a", 2, "then")
 
@@ -23,7 +23,15 @@ def test_its_state_is_plain_and_brings_it_back():
     log.make(7, SEEN)
     again = ReadLog(log.state())
     again.make(9, SEEN)
+    again.hide(11, HiddenVersions("secret/data/a", (2,), True))
 
-    assert log.state() == {"versions": (((7, "secret/data/a", 2, "then"),),), "reads": ()}
+    assert log.state() == {"versions": (((7, "secret/data/a", 2, "then"),),), "hidden": (), "reads": ()}
+    assert list(ReadLog(again.state()).hidden) == [VersionsHidden(11, "secret/data/a", (2,), True)]
     assert [made.commit for made in again.versions] == [7, 9]
     assert len(log.versions) == 1
+
+
+def test_a_reading_of_an_earlier_version_of_the_log_showed_data():
+    earlier = {"reads": (((1, 2, "shop-1", "paris", "secret/data/a", 2, "then", 0, 8),),)}
+
+    assert ReadLog(earlier).reads[0].with_data

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.wire.seen_versions import SeenVersion, made_version, read_version, written_value
+from labkit.lab.wire.seen_versions import (
+    HiddenVersions,
+    SeenVersion,
+    hidden_versions,
+    made_version,
+    read_version,
+    written_value,
+)
 from labkit.service.message import Request, Response
 
 FACTS = {"version": 3, "created_time": "2030-01-01T00:00:00Z"}
@@ -122,3 +129,23 @@ def test_of_a_secret_its_data_count():
 
 def test_a_request_for_something_new_does_not_say_what_it_left():
     assert value("POST", "/v1/transit/keys/a", {}, status=200) == b""
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "hidden"),
+    [
+        ("DELETE", "/v1/secret/data/a", None, HiddenVersions("secret/data/a", (), True)),
+        ("POST", "secret/delete/a", {"versions": [1, "2", True, 3]}, HiddenVersions("secret/data/a", (1, 3), True)),
+        ("PUT", "secret/destroy/a/b", {"versions": [4]}, HiddenVersions("secret/data/a/b", (4,), True)),
+        ("POST", "secret/undelete/data/a", {"versions": [4]}, HiddenVersions("secret/data/data/a", (4,), False)),
+        ("DELETE", "secret/data/delete/a", None, HiddenVersions("secret/data/delete/a", (), True)),
+        ("POST", "secret/data/delete/a", {"data": {}, "versions": [1]}, None),
+        ("POST", "secret/metadata/undelete/a", {"versions": [1]}, None),
+        ("POST", "secret/delete/a", {"versions": "1"}, None),
+        ("POST", "secret/delete/a", None, None),
+        ("POST", "sys/seal", None, None),
+    ],
+)
+def test_what_a_request_hid_or_showed_again(method, path, body: Any, hidden):
+    assert hidden_versions(Request(method, path, {}, body), Response(204, None)) == hidden
+    assert hidden_versions(Request(method, path, {}, body), Response(400, {"errors": []})) is None
