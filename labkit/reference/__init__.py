@@ -53,7 +53,25 @@ TOPICS = {
 ABOUT_FILES = """\
 A scenario file, *.lab.yaml, is a mapping with these keys; those with * are required.  It is YAML: indented by spaces,
 a space after each colon, a text with a colon in it in quotes.  `labkit new scenario NAME` writes one to begin with;
-`labkit schema > scenario.schema.json` is for editors, which find it by the first line of that one.
+`labkit schema > scenario.schema.json` is for editors, which find it by the first line of that one.  A whole file:
+    scenario: A region is lost
+    about: The primary's region goes down, and an operator promotes the other cluster.
+    lesson: What was acknowledged last may be lost.
+    lab:
+      sites: [paris, tokyo]
+      links: [{between: [paris, tokyo], latency: 80ms}]
+      clusters: {paris: {site: paris}, tokyo: {site: tokyo}}
+      balancers: {front: {site: tokyo, use: [paris, tokyo]}}
+      clients:
+        writers: {site: tokyo, use: [paris, tokyo], through: front, work: [{do: put-secret, every: 500ms, from: 3s}]}
+    timeline:
+      - {do: replicate, primary: paris, secondary: tokyo, at: 1s}
+      - {do: crash, target: paris, at: 10s}
+      - {do: promote, cluster: tokyo, after: 2s}
+    expect:
+      primary: tokyo
+      lost: {at most: 5}
+      observed: {merkle_loop: {exactly: 0}}
 """
 
 ABOUT_MANY_RUNS = """
@@ -114,7 +132,7 @@ A step of the timeline has do, a verb, with the verb's parameters (labkit help v
     within: how long it waits for its condition, such as 30s; 2m unless given, then it is refused
     idle: fine, for a fault that may have no effect; else one that had none makes the verdict unknown: a cut that lost
         no message, a slow line that nothing took, a heal that changed nothing, a cloud that nobody asked
-    name: a name, by which steps below refer to it
+    name: a name such as fence, by which steps below refer to it
     late: ok, for a step that may begin later than written
     fails: true, or words that the refusal says, for a step that is to be refused; maybe, for one that may be: what
         happened is recorded, and the timeline goes on; not for check, luck and note
