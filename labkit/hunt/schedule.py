@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from labkit.hunt.kinds import Kind, Names
 from labkit.lab.fault_table import FAULTS
-from labkit.scenario.step_timing import NEVER_REFUSED
+from labkit.scenario.steps.step_timing import NEVER_REFUSED
 from labkit.scenario.value_types import write_duration
 from labkit.service.durations import MILLISECOND_NS
 

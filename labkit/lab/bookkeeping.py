@@ -121,7 +121,7 @@ class Bookkeeping:
             "applied_positions": dict(self.applied_positions),
             "progress": self.progress.state(),
             "observations": self.observations.state(),
-            "answering": dict(self.answering),
+            **({"answering": dict(self.answering)} if self.answering else {}),  # none in files of earlier versions
         }
 
     # ---- what clients and operators were answered

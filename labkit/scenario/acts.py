@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ValidationError
 
 from labkit.lab.plan.blueprint import Blueprint
 from labkit.scenario.problems import expected
-from labkit.scenario.step_timing import KEYS, taken_from
+from labkit.scenario.steps.step_timing import KEYS, taken_from
 from labkit.scenario.value_types import (
     ClusterName,
     ClusterOrNode,

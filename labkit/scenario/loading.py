@@ -24,7 +24,6 @@ from labkit.scenario.documents.shared_lab import with_shared_lab
 from labkit.scenario.documents.yaml_positions import Document, Path, parse, read
 from labkit.scenario.expect_keys import BY_NAME, OTHER_KEYS, WORDS, Expectations, ExpectPart
 from labkit.scenario.file_parts import FilePart, LabPart, fields_of, part_at
-from labkit.scenario.mode_order import out_of_order
 from labkit.scenario.problems import (
     FieldError,
     FilePosition,
@@ -37,13 +36,14 @@ from labkit.scenario.problems import (
     space_hint,
 )
 from labkit.scenario.scenario import Scenario, Step
-from labkit.scenario.step_timing import taken_from, timed, wrong_between
+from labkit.scenario.steps.mode_order import out_of_order
+from labkit.scenario.steps.step_timing import taken_from, timed, wrong_between
+from labkit.scenario.steps.waiting import is_awaited
 from labkit.scenario.timed.points import names_in
 from labkit.scenario.timed.timed_sections import read_timed, timed_positions
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import OTHER_WORDS, VERBS, cross_field_errors, model_of
-from labkit.scenario.waiting import is_awaited
 from labkit.service.did_you_mean import nearest
 
 MAX_OPERATIONS = 500_000

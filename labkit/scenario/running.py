@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any
 from labkit.lab.snapshot import take_luck
 from labkit.scenario import witnesses
 from labkit.scenario.conditions import Test, compiled, finding
-from labkit.scenario.dispositions import StepResult, why_skipped
 from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.measures import OK, Seen, VerdictRow, checked
 from labkit.scenario.scenario import Scenario, Step
-from labkit.scenario.step_timing import step_above
+from labkit.scenario.steps.dispositions import StepResult, why_skipped
+from labkit.scenario.steps.step_timing import step_above
+from labkit.scenario.steps.waiting import LOOK_NS, happens_beside, is_awaited, look, not_reached, too_late
 from labkit.scenario.timed.over_time import OverTime
 from labkit.scenario.timed.situations import ReachedSituations
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import VERBS
-from labkit.scenario.waiting import LOOK_NS, happens_beside, is_awaited, look, not_reached, too_late
 from labkit.scenario.witnesses import FaultMade
 from labkit.service.durations import MILLISECOND_NS
 

@@ -17,7 +17,7 @@ from labkit.scenario.expect_keys import Expectations, ExpectPart
 from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.problems import describe_value
 from labkit.scenario.request_verbs import REQUEST_VERBS
-from labkit.scenario.step_timing import Until, errors_of_timing, fields_of_timing
+from labkit.scenario.steps.step_timing import Until, errors_of_timing, fields_of_timing
 from labkit.scenario.value_types import ClusterNames, DeclaredNames, Duration, NodeName, write_duration
 from labkit.scenario.verb import RUNBOOK, STORY, Arguments, Parameter, Text, Verb, cluster_parameter
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from labkit.lab.fault_meters import FaultMeters
-from labkit.scenario.dispositions import StepResult
 from labkit.scenario.documents.combination import NO_COMBINATION, Combination
 from labkit.scenario.measures import BROKEN, OK, UNKNOWN, Seen, VerdictRow, judged_invariants, measured
 from labkit.scenario.report import html_table, report, table
 from labkit.scenario.running import LATE_NS, WORKING, Run
 from labkit.scenario.scenario import MAYBE, Step
+from labkit.scenario.steps.dispositions import StepResult
+from labkit.scenario.steps.waiting import happens_beside, is_awaited
 from labkit.scenario.timed.spanning import COVERS, Sighting, spanned
 from labkit.scenario.value_types import write_duration
-from labkit.scenario.waiting import happens_beside, is_awaited
 from labkit.scenario.witnesses import rows_of_effects
 
 if TYPE_CHECKING:

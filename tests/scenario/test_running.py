@@ -11,9 +11,9 @@ import pytest
 
 from labkit.front.lab import Lab
 from labkit.lab.operations.operator_console import Finished
-from labkit.scenario.dispositions import StepResult
 from labkit.scenario.running import Run
 from labkit.scenario.scenario import Scenario
+from labkit.scenario.steps.dispositions import StepResult
 
 Vary = Callable[..., str]
 ScenarioOf = Callable[[str], Scenario]

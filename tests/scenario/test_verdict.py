@@ -14,10 +14,10 @@ from labkit.lab.invariants import STANDING, Violation
 from labkit.lab.records.lag import Lag
 from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint
-from labkit.scenario.dispositions import StepResult
 from labkit.scenario.measures import VerdictRow, point_text
 from labkit.scenario.running import OVER, WAITING, WORKING
 from labkit.scenario.scenario import Scenario
+from labkit.scenario.steps.dispositions import StepResult
 from labkit.scenario.verdict import Verdict, judge
 
 Vary = Callable[..., str]

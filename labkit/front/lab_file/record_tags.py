@@ -26,11 +26,11 @@ from labkit.lab.records.loss_and_outage import Promotion
 from labkit.lab.records.surviving_tokens import TokenSurvival
 from labkit.lab.snapshot import Snapshot
 from labkit.lab.wire import messages
-from labkit.scenario.dispositions import StepResult
 from labkit.scenario.documents.combination import Combination
 from labkit.scenario.expect_keys import Expectations, ExpectedRange, NamedRange
 from labkit.scenario.measures import VerdictRow
 from labkit.scenario.scenario import Step
+from labkit.scenario.steps.dispositions import StepResult
 from labkit.scenario.timed.points import AfterPoint
 from labkit.scenario.timed.timed_conditions import TimedCondition
 from labkit.scenario.witnesses import FaultMade

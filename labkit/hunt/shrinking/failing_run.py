@@ -8,7 +8,7 @@ from labkit.hunt.findings import EXCEPTION, Signature, exception_of, signature_o
 from labkit.hunt.world import World, read, run_of, world_of
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.running import LATE_NS, STARTING, WORKING
-from labkit.scenario.waiting import happens_beside
+from labkit.scenario.steps.waiting import happens_beside
 
 Data = dict[str, Any]
 

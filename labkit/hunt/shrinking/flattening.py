@@ -9,7 +9,7 @@ from typing import Any
 
 from labkit.hunt.world import World, run_of
 from labkit.scenario.running import STARTING, WORKING
-from labkit.scenario.step_timing import KEYS
+from labkit.scenario.steps.step_timing import KEYS
 from labkit.service.durations import SECOND_NS, format_duration
 
 Data = dict[str, Any]

@@ -86,4 +86,5 @@ class ReadLog:
 
     def state(self) -> dict[str, Any]:
         """Return the log as plain values; sealed chunks are shared (R3)."""
-        return {"versions": self.versions.state(), "hidden": self.hidden.state(), "reads": self.reads.state()}
+        hidden = {"hidden": self.hidden.state()} if len(self.hidden) else {}  # none in files of earlier versions
+        return {"versions": self.versions.state(), "reads": self.reads.state(), **hidden}

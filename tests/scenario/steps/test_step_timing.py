@@ -9,7 +9,7 @@ import pytest
 from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.scenario import MAYBE, Scenario, Step
-from labkit.scenario.step_timing import KEYS, number_of, step_above
+from labkit.scenario.steps.step_timing import KEYS, number_of, step_above
 from labkit.scenario.verb import FAULT
 from labkit.scenario.verbs import VERBS, model_of
 

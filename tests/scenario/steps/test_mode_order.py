@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from labkit.scenario.loading import load
-from labkit.scenario.mode_order import MAKES, NEEDS, out_of_order
 from labkit.scenario.scenario import Step
+from labkit.scenario.steps.mode_order import MAKES, NEEDS, out_of_order
 from labkit.scenario.verbs import VERBS
 
 REPLICATE = ("replicate", {"primary": "paris", "secondary": "tokyo"})

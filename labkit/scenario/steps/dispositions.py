@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from labkit.scenario.measures import VerdictRow
 from labkit.scenario.scenario import DONE, MAYBE, Step
-from labkit.scenario.step_timing import step_above
+from labkit.scenario.steps.step_timing import step_above
 
 
 class StepResult(NamedTuple):

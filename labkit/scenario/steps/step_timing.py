@@ -15,10 +15,10 @@ from labkit.scenario.conditions import ConditionPart, condition_of
 from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.problems import expected
 from labkit.scenario.scenario import DONE, MAYBE, REFUSED, Step
+from labkit.scenario.steps.waiting import happens_beside
 from labkit.scenario.timed.points import POINT, WrittenPoint, read_point
 from labkit.scenario.value_types import Duration, Name, read_condition, read_duration
 from labkit.scenario.verb import FAULT, Verb
-from labkit.scenario.waiting import happens_beside
 from labkit.service.did_you_mean import nearest
 
 KEYS = ("do", "at", "after", "when", "within", "fails", "late", "name", "idle")

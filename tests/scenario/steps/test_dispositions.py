@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.scenario.dispositions import StepResult
 from labkit.scenario.scenario import MAYBE, Step
+from labkit.scenario.steps.dispositions import StepResult
 
 
 @pytest.mark.parametrize(
