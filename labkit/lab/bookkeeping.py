@@ -159,7 +159,7 @@ class Bookkeeping:
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
         at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation, seen = report
-        answering = self._answered_by(cluster, correlation)
+        answering = self._answered_by(cluster, correlation) if self.answering else cluster
         acknowledged = self._end((at_ns, client, path, outcome, correlation, answering))
         self._ledger.outcomes.end_of_client(report, acknowledged=acknowledged)
         row = (started_ns, at_ns, client, operation, path, cluster, outcome, status, attempts)
