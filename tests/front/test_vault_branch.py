@@ -98,6 +98,15 @@ def test_its_cloud_is_a_copy_whose_machines_log_in(vault: Vault) -> None:
     assert vault.cloud.vm("web-1").login(vault, role="web").ok
 
 
+def test_a_configuration_that_was_taken_away_stays_away(vault: Vault) -> None:
+    assert vault.cloud.vm("web-1").name == "web-1"
+    vault.delete("auth/cloud/config")
+    branch = vault.branch("try")
+
+    assert branch.cloud.vm("web-1").name == "web-1"
+    assert branch.get("auth/cloud/config").status == 404
+
+
 def test_a_cloud_that_nobody_asked_for_is_made_for_the_branch_only(vault: Vault) -> None:
     branch = vault.branch("try")
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from labkit.front.lab import Lab
-from labkit.lab.fault_table import AROUND, CUT, FAULTS, LINE, WAY
+from labkit.lab.fault_table import AROUND, FAULTS, LINE, WAY
 from labkit.lab.plan.blueprint import pair
 from labkit.lessons.distance.line import PATH, since
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
 ENTRIES, SETTLING = 64, "20s"
-OF_LINES = frozenset([row.verb for row in FAULTS if row.target in (LINE, WAY, AROUND) or row.effect == CUT])
+OF_LINES = frozenset([row.verb for row in FAULTS if row.target in (LINE, WAY, AROUND) or row.line_is])
 
 
 class BacklogSeen(NamedTuple):
