@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from labkit.lab.invariants.rules import NO_NONCE_TWICE
@@ -28,7 +28,11 @@ class DrawnNonces(StandingRule):
     @property
     def judgements(self) -> Judgements:
         """What begins a stream."""
-        return {ReachChanged: self._judge, ServiceChanged: self._judge, LeaderTaken: self._judge}
+        return {
+            ReachChanged: lambda report: self._judge(self._scene.queries.parts.nodes),
+            ServiceChanged: lambda report: self._judge(self._scene.queries.nodes_of(report.cluster)),
+            LeaderTaken: lambda report: self._judge((report.node,)),
+        }
 
     def state(self) -> dict[str, Any]:
         """Return what it keeps as plain values."""
@@ -36,12 +40,13 @@ class DrawnNonces(StandingRule):
 
     def check_at_rest(self) -> None:
         """Note how far every node is."""
-        self._judge(None)
+        self._judge(self._scene.queries.parts.nodes)
 
-    def _judge(self, report: object) -> None:
-        drawn = self._drawn
-        for name, node in self._scene.queries.parts.nodes.items():
-            stream, counter = node.entropy.stream, node.entropy.counter
+    def _judge(self, names: Iterable[str]) -> None:
+        drawn, nodes = self._drawn, self._scene.queries.parts.nodes
+        for name in names:
+            entropy = nodes[name].entropy
+            stream, counter = entropy.stream, entropy.counter
             before, count = drawn.get(stream, (name, 0))
             if before != name:
                 self._scene.found(NO_NONCE_TWICE, f"{name} draws from the stream that {before} drew from")

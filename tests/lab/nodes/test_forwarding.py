@@ -280,7 +280,7 @@ def test_a_forwarded_request_is_judged_and_answered_to_the_standby(leader, outsi
 
     assert (target, what, message.number, message.response.status) == ("oslo-3", "forwarded_answer", 9, 200)
     assert size_bytes == size_of(message.response.body)
-    assert [report.correlation for report in outside.reports] == [ASKED]
+    assert [report.correlation for report in outside.reports] == [ASKED, ASKED], "what it committed, and its answer"
 
 
 def test_a_node_that_does_not_serve_refuses_what_was_forwarded_to_it_and_forwards_nothing(standby, outside):
