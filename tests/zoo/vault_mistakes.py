@@ -107,16 +107,16 @@ OF_THE_VAULT: dict[str, Mistake] = {
     "uses-not-counted": Mistake(
         "a cluster that replicates takes no uses off tokens",
         ((tokens, "admit", _uses_not_taken),),
-        EXPLORE,
+        FILE,
         rules.TOKEN_OVER,
     ),
     "unwrapped-again": Mistake(
-        "unwrapping does not use the token up", ((wrapping, "unwrap", _not_used_up),), EXPLORE, rules.TOKEN_OVER
+        "unwrapping does not use the token up", ((wrapping, "unwrap", _not_used_up),), FILE, rules.TOKEN_OVER
     ),
     "any-operation-token": Mistake(
         "every operation token passes",
         ((operation_token, "check", lambda ctx, token: None),),
-        EXPLORE,
+        FILE,
         rules.OPERATION_TOKEN,
     ),
     "secondary-serves": Mistake(
