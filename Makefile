@@ -22,8 +22,9 @@
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
 #   make hunt       whether what searches for failures finds what is planted, accuses nothing else, and is the same
 #                   everywhere: explore, when and sweep, in minutes
-#   make zoo        every mistake of tests/zoo planted and found in its pinned number of drawn schedules, 500 of the
-#                   controls and of the clean build quiet; half an hour; make zoo-long: 2,000, and the rates anew
+#   make zoo        every mistake of tests/zoo planted, and found in its pinned number of drawn schedules; 500 of each
+#                   control and of the clean build, in which nothing breaks; half an hour
+#   make zoo-long   2,000 of these, and the rates from which the pinned numbers come, measured again
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
 #                   50 labs saved and opened elsewhere, 100,000 lab files with anything changed in them;
 #                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
