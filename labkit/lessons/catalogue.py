@@ -8,7 +8,16 @@ from importlib import import_module
 from labkit.lessons.plan import LessonPlan
 from labkit.service.arguments import one_of
 
-LESSONS = {"00": "tour", "01": "secret_versions", "02": "kept_keys", "03": "machine_logins", "04": "distance", "05": "disaster", "06": "two_primaries", "07": "damaged_tree"}
+LESSONS = {
+    "00": "tour",
+    "01": "secret_versions",
+    "02": "kept_keys",
+    "03": "machine_logins",
+    "04": "distance",
+    "05": "disaster",
+    "06": "two_primaries",
+    "07": "damaged_tree",
+}
 """{number: the package that holds it}."""
 
 
