@@ -42,7 +42,7 @@ def look(branch: Lab) -> ByHandSeen:
 def _token(lab: Lab, shares: int = 3) -> str:
     """Make an operation token from key shares: the answer to the last one is masked with the one-time password."""
     tokyo = lab["tokyo"]
-    begun = tokyo.post(f"{ATTEMPT}/attempt", {}, token="").body
+    begun: Any = tokyo.post(f"{ATTEMPT}/attempt", {}, token="").body
     answer: Any = {}
     for share in tokyo.unseal_keys[:shares]:
         answer = tokyo.post(f"{ATTEMPT}/update", {"key": share, "nonce": begun["nonce"]}, token="").body
@@ -74,7 +74,7 @@ def _token_left(lab: Lab) -> None:
 
 def _two_shares(lab: Lab) -> None:
     tokyo = lab["tokyo"]
-    begun = tokyo.post(f"{ATTEMPT}/attempt", {}, token="").body
+    begun: Any = tokyo.post(f"{ATTEMPT}/attempt", {}, token="").body
     for share in tokyo.unseal_keys[:2]:
         tokyo.post(f"{ATTEMPT}/update", {"key": share, "nonce": begun["nonce"]}, token="")
     tokyo.post(f"{SECONDARY}/promote", {"dr_operation_token": begun["otp"]}, token="")
