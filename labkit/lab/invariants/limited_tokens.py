@@ -69,7 +69,7 @@ class LimitedTokens(StandingRule):
             request = report.request
             if request.headers.get("X-Vault-Token", "") not in self._endless or "sys/" in request.path:
                 self._judge(report)
-        if body and (body.get("auth") or body.get("wrap_info")):
+        if type(body) is dict and (body.get("auth") or body.get("wrap_info")):
             self._note(self._scene.queries.parts.nodes[report.node].core.now(), body)
 
     def _judge(self, report: RequestAnswered) -> None:
