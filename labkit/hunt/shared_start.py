@@ -16,7 +16,7 @@ from labkit.hunt.writing import written
 from labkit.lab.snapshot import Snapshot
 from labkit.scenario.loading import loads
 from labkit.scenario.scenario import Scenario
-from labkit.scenario.waiting import happens_beside
+from labkit.scenario.steps.waiting import happens_beside
 from labkit.sim.clock import Pending
 
 MAX_STARTS = 2

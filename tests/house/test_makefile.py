@@ -80,8 +80,11 @@ def test_a_command_sets_up_its_environment_first(target: str, commands: list[str
     assert run[first:] == commands
     assert any("-m venv" in step for step in steps[:first])
     extras = {
-        **{"demo": ".", "lessons": ".", "notebook": "'.[notebook]'"},
-        **{"browser": "'.[dev,site]'", "hunt": "'.[dev,dask]'"},
+        "demo": ".",
+        "lessons": ".",
+        "notebook": "'.[notebook]'",
+        "browser": "'.[dev,site]'",
+        "hunt": "'.[dev,dask]'",
     }
     extra = extras.get(target, "'.[dev]'")
     installs = [number for number, step in enumerate(steps[:first]) if "pip install" in step]
