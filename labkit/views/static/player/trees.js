@@ -58,6 +58,11 @@ function damageName([, , , layer, tree, page, subpage]) {
   return layer === "subpage" ? `${where}, subpage ${hex(subpage)}` : where;
 }
 
+// Whether anything is to be said of a pair: it is compared, or its secondary was damaged.
+function isShown({ compared, damaged }) {
+  return compared || damaged.length > 0;
+}
+
 // One pair in words.
 function pairWords({ cluster, upstream, compared, pages, damaged }) {
   const struck = damaged.length ? `; damaged on purpose, no reindex since: ${damaged.map(damageName).join("; ")}` : "";
@@ -99,7 +104,7 @@ function drawPair(room, [cluster, upstream]) {
   figure.append(caption);
   room.append(figure);
   caption.textContent = `${cluster} beside ${upstream}`;
-  return { grids, caption };
+  return { figure, grids, caption };
 }
 
 // The trees beside the map; `show` draws an instant and says it, and says nothing where nothing was recorded.
@@ -110,7 +115,8 @@ function makeTrees(room, data) {
   room.append(note);
   let shown = "";
 
-  function showPair({ grids, caption }, state) {
+  function showPair({ figure, grids, caption }, state) {
+    figure.hidden = !isShown(state);
     grids.forEach(({ left, cells, crosses }, tree) => {
       const mine = state.pages.filter((page) => page >> 8 === tree).map((page) => page & 255);
       const struck = state.damaged.filter(([, , , , of, page]) => of === tree + 1 && page >= 0).map((one) => one[5]);
@@ -123,14 +129,14 @@ function makeTrees(room, data) {
   function show(at) {
     if (at < trees.since) return "The trees were not recorded yet.";
     const states = treesAt(trees, at);
-    const said = states.map((state) => `${pairWords(state)}.`);
-    if (said.join(" ") !== shown) {
+    const said = states.filter(isShown).map((state) => `${pairWords(state)}.`);
+    if ((said.join(" ") || " ") !== shown) {
       panels.forEach((panel, place) => showPair(panel, states[place]));
       const left = trees.pairs.length - panels.length;
       note.textContent = left > 0 ? `and ${left} more in the sentence below` : panels.length ? "filled: differs; cross: damaged on purpose" : "no cluster followed another";
-      shown = said.join(" ");
+      shown = said.join(" ") || " ";
     }
-    return shown;
+    return shown.trim();
   }
 
   return { show };
