@@ -118,7 +118,8 @@ def test_every_word_and_sign_of_a_picture_can_be_read(
     pictures: dict[str, Any], kind: str, theme: dict[str, str], tmp_path: Path
 ) -> None:
     pictures[kind].save(tmp_path / "one.svg")
-    words, signs: set[str] = set(), set()
+    words: set[str] = set()
+    signs: set[str] = set()
     for one in ElementTree.parse(tmp_path / "one.svg").iter():
         names = (one.get("class") or "").split()
         filled = [name.removeprefix("fill-") for name in names if name.startswith("fill-")]
