@@ -48,8 +48,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches pictures prove hunt zoo
-.PHONY: zoo-long torture
+.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches pictures prove hunt zoo zoo-long torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)

@@ -29,8 +29,8 @@ WRITTEN_DOWN = {
     "message, traced": 5,
     "write that two clusters follow": 386,  # eight standing rules more
     "second of an idle pair": 244,
-    "checkpoint": 268,  # the same
-    "branch": 944,  # the same
+    "checkpoint": 269,  # the same, and who answered behind a balancer
+    "branch": 946,  # the same as of a checkpoint
     "failover of 60 s": 18_190,  # the same
 }
 
