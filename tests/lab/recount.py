@@ -166,14 +166,14 @@ class Recount:
                 name = next((name for name, its in self.lab.parts.stores.items() if its is store), "")
                 self.written.append((name, dict(writes)))
 
-        def on_answer(node: Any, request: Any, outcome: Any, asker: Any) -> None:
+        def on_answer(node: Any, request: Any, outcome: Any, asker: Any, **how: Any) -> None:
             step = self.settle(node.cluster)
             if step is not None:
                 self.answers.setdefault(asker.correlation[:2], {})[asker.correlation.attempt] = step
                 path = request.path.partition("?")[0].removeprefix("/v1/")
                 if path.startswith("secret/data/") and request.method == "POST":
                     step.says = (path, request.body["data"])
-            hand_over(node, request, outcome, asker)
+            hand_over(node, request, outcome, asker, **how)
 
         def on_report(books: Any, report: Any) -> None:
             if isinstance(report, OperationEnded | AskEnded):
@@ -223,7 +223,10 @@ class Recount:
     def ended(self, report: Any) -> None:
         attempts = self.answers.pop(report.correlation[:2], {})
         if report.outcome == "answered" and attempts and not report.path.startswith("sys/"):
-            step = attempts.get(report.correlation.attempt) or attempts[max(attempts)]
+            there = [number for number, its in attempts.items() if its.cluster == report.cluster]
+            if report.correlation.attempt not in attempts and report.cluster in CLUSTERS and not there:
+                return  # the cluster that answered wrote nothing: what an earlier attempt left elsewhere is not its
+            step = attempts.get(report.correlation.attempt) or attempts[max(there or attempts)]
             step.since = min(its.number for its in attempts.values())
             step.acknowledged = (report.at_ns, report.correlation.asker, report.path)
             self.acknowledged.append(step)
