@@ -22,7 +22,7 @@ from labkit.sim.clock import Pending
 MAX_STARTS = 2
 
 
-class Start(NamedTuple):
+class SharedStart(NamedTuple):
     """A lab just before luck is taken, and what waited in its clock from when it was built."""
 
     snapshot: Snapshot
@@ -45,15 +45,15 @@ def world_from(data: dict[str, Any], above: int, scenario: Scenario) -> World:
 
 
 @lru_cache(MAX_STARTS)
-def _started(text: str, luck_ns: int) -> Start:
+def _started(text: str, luck_ns: int) -> SharedStart:
     """Play what is shared up to the nanosecond before luck is taken; each process does so once."""
     world = world_of(loads(text.encode(), "what all seeds share"))
     from_the_first = frozenset([(at_ns, repr(item)) for at_ns, item in world.parts.clock.pending()])
     world.run(until=f"{luck_ns - 1}ns")
-    return Start(world.snapshot(), from_the_first)
+    return SharedStart(world.snapshot(), from_the_first)
 
 
-def _with_steps(pending: Pending, start: Start, scenario: Scenario, above: int) -> Pending:
+def _with_steps(pending: Pending, start: SharedStart, scenario: Scenario, above: int) -> Pending:
     """Put in the clock the steps below that have instants: after what waits there from the first, before all else."""
     steps = [
         (step.at_ns, ("scenario", "", ("beside", step.number)))

@@ -97,7 +97,7 @@ def harvested(tests: Iterable[str]) -> Outcomes:
         path = Path(folder) / "outcomes.json"
         options = ["-q", "-p", "no:cacheprovider", "-p", "tests.coverage.harvest", "--outcomes", str(path)]
         subprocess.run(
-            [sys.executable, "-m", "pytest", *options, "-m", "not slow", *tests],
+            [sys.executable, "-m", "pytest", *options, *tests],
             cwd=CHECKOUT,
             check=True,
             stdout=subprocess.DEVNULL,

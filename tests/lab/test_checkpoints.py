@@ -300,7 +300,7 @@ def joined(value: Any) -> Any:
     return value
 
 
-CALLS_PER_CHECKPOINT = 424  # packed rows have more parts than a list, and each standing rule has its state
+CALLS_PER_CHECKPOINT = 427  # packed rows have more parts than a list, and each standing rule has its state
 """Of a pair that replicates, with three nodes each.  It may fall, and rises only with a line that says why."""
 
 

@@ -34,6 +34,7 @@ NOT_SECRET = {
     ("SetTimer", "payload"),
     ("Item", "keys"),  # of a policy
     ("Item", "value"),
+    ("Gauge", "value"),  # a number
     ("ReindexProgress", "progress"),
     ("Work", "progress"),
 }

@@ -234,7 +234,7 @@ OF_NODES: dict[str, Mistake] = {
         "a primary serves whoever asks, though the id was revoked",
         (
             (admission.Admission, "judge", lambda self, source, question: ""),
-            (activation, "is_known", lambda core, secondary_id: True),
+            (activation, "unknown_ids", lambda core, secondary_ids: []),
             (Secondaries, "serve", lambda self, mode: None),
         ),
         FILE,

@@ -13,7 +13,7 @@ PAIR = ("paris", "tokyo")
 ORDERS = tuple([f"secret/data/orders/{number}" for number in range(1, 7)])
 
 
-class Place(NamedTuple):
+class DamagedPlace(NamedTuple):
     """A damaged node of an index, as a Merkle check names it; ``subpage`` is None where the page itself is damaged."""
 
     cluster: str
@@ -59,14 +59,14 @@ def report_of(cluster: Cluster) -> dict[str, Any]:
     return report
 
 
-def places_of(cluster: Cluster) -> set[Place]:
+def places_of(cluster: Cluster) -> set[DamagedPlace]:
     """Return the pages and subpages that a Merkle check names."""
     found = set()
     for tree in report_of(cluster).get("corrupted_tree_map", {}).values():
         for page, damage in (tree["corrupted_index_tuples_map"] or {}).items():
             kind = tree["tree_type"]
-            found |= {Place(cluster.name, kind, int(page), None)} if damage["corrupted"] else set()
-            found |= {Place(cluster.name, kind, int(page), subpage) for subpage in damage["subpages"]}
+            found |= {DamagedPlace(cluster.name, kind, int(page), None)} if damage["corrupted"] else set()
+            found |= {DamagedPlace(cluster.name, kind, int(page), subpage) for subpage in damage["subpages"]}
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
-from labkit.lessons.damaged_tree.orders import PAIR, Place, pair_with_orders, places_of
+from labkit.lessons.damaged_tree.orders import PAIR, DamagedPlace, pair_with_orders, places_of
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
@@ -15,8 +15,8 @@ TREE = "replicated"
 class ReportSeen(NamedTuple):
     """The places that were handed in, those that are damaged, and what could not be read of the former."""
 
-    given: tuple[Place, ...]
-    damaged: frozenset[Place]
+    given: tuple[DamagedPlace, ...]
+    damaged: frozenset[DamagedPlace]
     unread: tuple[str, ...]
 
     @property
@@ -60,12 +60,12 @@ def look(branch: Lab, given: Any) -> ReportSeen:
     """Read what was handed in, and let both clusters check their trees."""
     damaged = frozenset(place for name in PAIR for place in places_of(branch[name]))
     rows = list(given) if isinstance(given, list | tuple | set) else [given]
-    places = tuple([Place(*row) for row in rows if _is_place(row)])
+    places = tuple([DamagedPlace(*row) for row in rows if _is_place(row)])
     return ReportSeen(places, damaged, tuple([repr(row)[:60] for row in rows if not _is_place(row)]))
 
 
 def _is_place(row: Any) -> bool:
-    if not isinstance(row, tuple) or len(row) != len(Place._fields):
+    if not isinstance(row, tuple) or len(row) != len(DamagedPlace._fields):
         return False
     cluster, tree, page, subpage = row
     return isinstance(cluster, str) and isinstance(tree, str) and isinstance(page, int) and _is_subpage(subpage)

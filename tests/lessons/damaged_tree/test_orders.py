@@ -7,7 +7,7 @@ import pytest
 from labkit import Lab
 from labkit.lessons.damaged_tree.orders import (
     ORDERS,
-    Place,
+    DamagedPlace,
     is_sound,
     pair_with_orders,
     places_of,
@@ -38,8 +38,8 @@ def test_a_sound_pair_opens_everything_and_reports_nothing(lab):
     [
         ("root", False, set()),
         ("subtree", False, set()),
-        ("page", False, {Place("tokyo", "replicated", 77, None)}),
-        ("subpage", False, {Place("tokyo", "replicated", 77, 55)}),
+        ("page", False, {DamagedPlace("tokyo", "replicated", 77, None)}),
+        ("subpage", False, {DamagedPlace("tokyo", "replicated", 77, 55)}),
         ("storage", True, set()),
     ],
 )

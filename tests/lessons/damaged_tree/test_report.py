@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lessons.damaged_tree.orders import Place
+from labkit.lessons.damaged_tree.orders import DamagedPlace
 from labkit.lessons.damaged_tree.report import TREE, by_requests, by_the_verb, look, start
 
 
@@ -13,9 +13,9 @@ def test_three_places_are_damaged():
     seen = look(lab, found)
 
     assert seen.damaged == {
-        Place("tokyo", TREE, 190, None),
-        Place("tokyo", TREE, 223, 111),
-        Place("paris", TREE, 239, 249),
+        DamagedPlace("tokyo", TREE, 190, None),
+        DamagedPlace("tokyo", TREE, 223, 111),
+        DamagedPlace("paris", TREE, 239, 249),
     }
     assert sorted(map(str, found)) == sorted(map(str, by_requests(start())[1]))
     assert lab["paris"].root == lab["tokyo"].root, "equal roots over three damaged places"
@@ -35,4 +35,4 @@ def test_what_is_no_list_of_places_is_said_and_not_read(handed):
 def test_a_tuple_and_a_set_are_read_too():
     row = ("tokyo", TREE, 190, None)
 
-    assert look(start(), (row,)).given == look(start(), {row}).given == (Place(*row),)
+    assert look(start(), (row,)).given == look(start(), {row}).given == (DamagedPlace(*row),)

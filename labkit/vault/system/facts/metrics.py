@@ -88,9 +88,9 @@ def _encryptions(ctx: Context) -> int:
     return barrier.encryptions
 
 
+# What is measured, for monitoring; a token that may read it is needed.
 ROUTES = (
     Route(
         "read", "metrics", read_metrics, (fields.text("format", "prometheus for text; JSON otherwise"),), "no_envelope"
     ),
 )
-"""What is measured, for monitoring; a token that may read it is needed."""

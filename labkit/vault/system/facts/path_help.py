@@ -92,5 +92,5 @@ def _text(route: Route) -> str:
     return f"{first.strip()}\n{dedent(rest)}".strip().replace("``", "")
 
 
+# The route that stands in for any other once help is asked for.
 ROUTES = (Route("read", "help", describe_path, (), "no_envelope"),)
-"""The route that stands in for any other once help is asked for."""

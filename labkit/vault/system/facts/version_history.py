@@ -25,5 +25,5 @@ def list_versions(ctx: Context) -> dict[str, Any]:
     return {"keys": [version], "key_info": {version: about}}
 
 
+# What a LIST of the path answers.
 ROUTES = (Route("list", "version-history/", list_versions),)
-"""What a LIST of the path answers."""
