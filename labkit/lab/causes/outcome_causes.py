@@ -291,9 +291,9 @@ def came_back(run: RecordedRun, asked: tuple[int, int]) -> Cause:
 
 def _planned(run: RecordedRun, number: int, step: CauseStep) -> Cause:
     taken = next((found for found in run.ledger.promotions if found.at_ns == step.at_ns), None)
-    lost = [] if taken is None else run.ledger.lost(taken)
     if taken is None:
         return Cause(step, None, NOT_RECORDED)
+    lost = [write for write in run.ledger.lost(taken) if write.at_ns <= step.at_ns]
     return Cause(step, ("lost write", lost[-1]) if lost else ("promotion", taken))
 
 

@@ -289,7 +289,8 @@ class OverTime:
         if judged.then is not None:
             self._follow(judged, judged.then, forced=forced)
         elif forced or not self._costs(judged.look):
-            truth, kind = self._holds(judged.look), judged.timed.kind
+            look, kind = judged.look, judged.timed.kind
+            truth = self._once(look.condition, look.test) if look.when_level else look.test()
             judged.course.note(truth)
             if truth is False and kind == ALWAYS:
                 self._break(judged, judged.look.condition)
