@@ -3,8 +3,8 @@
 #   make demo       a first look: installs only the core
 #   make test       the whole suite; ARGS goes to pytest:  make test ARGS="tests/house -q"
 #   make quick      the everyday part of it: all but the tests marked slow
-#   make coverage   the lines and branches that no everyday test reaches; of each package, and of the modules beside
-#                   them, 95 % must be reached
+#   make coverage   the lines and branches that no everyday test reaches, of commands and lessons no test; of each
+#                   package, and of the modules beside them, 95 % must be reached
 #   make mutants    whether the tests notice small mistakes: a sample of each package and of the modules beside them,
 #                   85 % must be noticed; takes a while
 #   make lint       ruff, mypy and the import contracts: what the suite checks too, without running a test
@@ -66,6 +66,8 @@ coverage: $(VENV)/dev
 	@COVERAGE_PROCESS_START="$(CURDIR)/pyproject.toml" COVERAGE_FILE="$(CURDIR)/.coverage" \
 	    $(VENV)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" \
 	    tests/test_*.py $(COVERED:%=tests/%) $(ARGS) < /dev/null
+	@COVERAGE_PROCESS_START="$(CURDIR)/pyproject.toml" COVERAGE_FILE="$(CURDIR)/.coverage" \
+	    $(VENV)/bin/python -m pytest -n 2 --dist worksteal -m slow tests/commands tests/lessons $(ARGS) < /dev/null
 	@PYTHONWARNINGS=ignore $(VENV)/bin/coverage combine --quiet
 	@rm -f .coverage.*
 	@$(VENV)/bin/coverage report
