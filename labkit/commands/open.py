@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from labkit.commands.exit_codes import AS_EXPECTED, refuse, report_bug
+from labkit.commands.exit_codes import AS_EXPECTED, refuse
 from labkit.commands.playing import show
 from labkit.commands.terminal import columns, prose_columns
 from labkit.service.durations import format_duration
@@ -86,9 +86,8 @@ def _serve(path: str, lab: Lab, options: list[str]) -> int:
     from pathlib import Path
 
     from labkit.commands import serving
-    from labkit.commands.serve_lab import announce
+    from labkit.commands.serve_lab import serve_until
     from labkit.commands.serve_options import NOW, PORT
-    from labkit.doors.server_thread import NoServer
     from labkit.doors.tls_files import make_tls_files
 
     given = _options(path, options)
@@ -107,16 +106,7 @@ def _serve(path: str, lab: Lab, options: list[str]) -> int:
         door.again = lambda: door_to(settings)
         if given.start != NOW:
             door.driver.wait_for_somebody()
-        door.driver.failed = stop.set
-        try:
-            door.open()
-        except NoServer as error:
-            return refuse(str(error))
-        announce(door, given, tls)
-        serving.wait(stop)
-        door.close()
-    cause = door.driver.cause
-    return report_bug(cause, "labkit open") if isinstance(cause, Exception) else stop.exit_code
+        return serve_until(stop, door, given, tls, "labkit open")
 
 
 def _options(path: str, options: list[str]) -> argparse.Namespace:

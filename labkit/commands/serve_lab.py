@@ -37,7 +37,6 @@ a token of a machine of its cloud:
 
 def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
     """Serve a lab until the process is asked to stop."""
-    from labkit.doors.server_thread import NoServer
     from labkit.front.lab import Lab
     from labkit.scenario.problems import ScenarioError
 
@@ -57,17 +56,25 @@ def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
         door.driver.wait_for_somebody()
     door.again = lambda: door_to(settings)
     with serving.until_stopped() as stop:
-        door.driver.failed = stop.set
-        try:
-            door.open()
-        except NoServer as error:
-            return refuse(str(error))
-        announce(door, given, tls)
-        serving.wait(stop)
-        door.close()
-    if isinstance(door.driver.cause, Exception):
-        return report_bug(door.driver.cause, "labkit serve")
-    return stop.exit_code
+        return serve_until(stop, door, given, tls, "labkit serve")
+
+
+def serve_until(
+    stop: serving.ServerStop, door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None, command: str
+) -> int:
+    """Open the door of a lab, say how it is reached, and close it once that is asked for; return the exit code."""
+    from labkit.doors.server_thread import NoServer
+
+    door.driver.failed = stop.set
+    try:
+        door.open()
+    except NoServer as error:
+        return refuse(str(error))
+    announce(door, given, tls)
+    serving.wait(stop)
+    door.close()
+    cause = door.driver.cause
+    return report_bug(cause, command) if isinstance(cause, Exception) else stop.exit_code
 
 
 def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -> None:

@@ -80,6 +80,11 @@ def acts_of(world: Any) -> tuple[Any, ...]:
     return modes, faults, writes, entries, sealed, reindexed
 
 
+def play(lab: Lab) -> Any:
+    """Return the run of a lab, to be played where copies between clusters travel."""
+    return lab.play(only="replication")
+
+
 def fingerprint(*facts: Any) -> str:
     """Return a few characters by which an attempt differs from another."""
     return blake2b(repr(facts).encode(), digest_size=6).hexdigest()

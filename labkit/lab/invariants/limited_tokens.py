@@ -113,7 +113,10 @@ class LimitedTokens(StandingRule):
         self._endless.clear()
         self._limits[digest] = limits
         if len(self._limits) > MAX_KEPT:
-            del self._limits[next(iter(self._limits))]
+            oldest = next(iter(self._limits))
+            del self._limits[oldest]
+            for used in self._used.values():
+                used.pop(oldest, None)
 
     def _of_accessor(self, accessor: str) -> str:
         return next((digest for digest, row in self._limits.items() if row.accessor == accessor), "")

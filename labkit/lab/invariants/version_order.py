@@ -99,7 +99,7 @@ class VersionOrder(StandingRule):
     def on_answered(self, report: RequestAnswered) -> None:
         """Judge a write under check-and-set: the version that it makes is the next after the one that it names."""
         body = report.request.body
-        if not body or "options" not in body or not report.answer.ok:
+        if type(body) is not dict or "options" not in body or not report.answer.ok:
             return
         made, options = made_version(report.request, report.answer), body["options"]
         cas = options.get("cas") if isinstance(options, dict) else None

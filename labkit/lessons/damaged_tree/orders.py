@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
@@ -41,6 +42,20 @@ def unreadable(lab: Lab) -> dict[str, list[str]]:
             branch[name].disable()
         found[name] = [path for path in ORDERS if not _opens(branch[name], path)]
     return found
+
+
+def unreadable_said(found: Mapping[str, list[str]]) -> str:
+    """Say which cluster cannot give which orders."""
+    return "; ".join(
+        f"{name} cannot give version 1 of {', '.join(path.removeprefix('secret/data/') for path in paths)}"
+        for name, paths in found.items()
+        if paths
+    )
+
+
+def modes_said(modes: Mapping[str, str]) -> str:
+    """Say what each cluster is."""
+    return ", ".join(f"{name} is {mode}" for name, mode in modes.items())
 
 
 def _opens(cluster: Cluster, path: str) -> bool:

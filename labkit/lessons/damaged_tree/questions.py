@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from labkit.front.lab import Lab
 from labkit.lessons.damaged_tree.orders import PAIR, unreadable
 from labkit.lessons.plan import Question
-from labkit.lessons.worlds import branched
+from labkit.lessons.worlds import branched, play
 
 LAYERS = ("root", "subtree", "page", "subpage", "storage")
 
@@ -69,11 +67,6 @@ def why_none(lab: Lab) -> str:
         "compared, found one key that differed, and fetched it from its primary. A reindex makes equal; it does not "
         "make right."
     )
-
-
-def play(lab: Lab) -> Any:
-    """Return the run, to be played."""
-    return lab.play(only="replication")
 
 
 DIFFER = Question(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from labkit.front.lab import Lab
-from labkit.lessons.damaged_tree.orders import ORDERS, PAIR, pair_with_orders, unreadable
+from labkit.lessons.damaged_tree.orders import ORDERS, PAIR, modes_said, pair_with_orders, unreadable, unreadable_said
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
@@ -102,7 +102,7 @@ ROTTEN = Exercise(
         Condition(
             name="follows",
             holds=lambda seen: sorted(seen.modes.values()) == ["primary", "secondary"],
-            says=lambda seen: ", ".join(f"{name} is {mode}" for name, mode in seen.modes.items()),
+            says=lambda seen: modes_said(seen.modes),
             asks="One cluster has to follow the other in the end; which one leads is yours to choose.",
             hints=(
                 "Look at both clusters in `lab.map()`.",
@@ -113,11 +113,7 @@ ROTTEN = Exercise(
         Condition(
             name="opens",
             holds=lambda seen: not any(seen.unreadable.values()),
-            says=lambda seen: "; ".join(
-                f"{name} cannot give version 1 of {', '.join(path.removeprefix('secret/data/') for path in paths)}"
-                for name, paths in seen.unreadable.items()
-                if paths
-            ),
+            says=lambda seen: unreadable_said(seen.unreadable),
             asks="Every order has to open in both clusters, with what was written at first.",
             hints=(
                 "Look at which cluster still has the good copy, and which one would fetch.",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from labkit.front.lab import Lab
 from labkit.lessons.disaster.region import ORDERS, PATH
 from labkit.lessons.plan import Question
-from labkit.lessons.worlds import branched
+from labkit.lessons.worlds import branched, play
 from labkit.service.durations import SECOND_NS
 
 QUICK_S, SLOW_S = 5, 60
@@ -81,11 +79,6 @@ def why_the_same(lab: Lab) -> str:
         "distance, and by how much was written. People decide how long nothing is written, and whether the fault was "
         "one at all."
     )
-
-
-def play(lab: Lab) -> Any:
-    """Return the run, to be played."""
-    return lab.play(only="replication")
 
 
 LOST = Question(

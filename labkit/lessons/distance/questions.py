@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Question
+from labkit.lessons.worlds import play
 
 WRITES, FACTOR = 100, 4
 
@@ -47,11 +46,6 @@ def why_distance(lab: Lab) -> str:
         f"{lost(lab)} orders were on the line: the same rate, over a line that takes {FACTOR} times as long. While "
         "anything is on its way the roots of both trees differ, and nothing is damaged: one is a little younger."
     )
-
-
-def play(lab: Lab) -> Any:
-    """Return the run, to be played."""
-    return lab.play(only="replication")
 
 
 ON_THE_LINE = Question(

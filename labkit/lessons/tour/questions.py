@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Question
-from labkit.lessons.worlds import branched
+from labkit.lessons.worlds import branched, play
 from labkit.trace import SECOND_NS
 
 ORDERS = 5
@@ -57,11 +55,6 @@ def why(lab: Lab) -> str:
         f"{waited_s(lab):.2f} s after the last acknowledgement; a message to tokyo takes 0.08 s. Acknowledged means "
         "stored in paris. What is on its way when paris goes down goes down with it."
     )
-
-
-def play(lab: Lab) -> Any:
-    """Return the run, to be played."""
-    return lab.play(only="replication")
 
 
 LOOK = "Look at the line between paris and tokyo when paris goes down: each message on it is an order."

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Question
 from labkit.lessons.two_primaries.split import PAIR, modes, takers
-from labkit.lessons.worlds import branched
+from labkit.lessons.worlds import branched, play
 from labkit.service.durations import SECOND_NS
 
 OWN = "secret/data/orders/own"
@@ -72,11 +70,6 @@ def why_gone(lab: Lab) -> str:
         "its tree with tokyo's and took over every page that differed: an entry that tokyo does not have is deleted. "
         "Replication copies one history; it never joins two."
     )
-
-
-def play(lab: Lab) -> Any:
-    """Return the run, to be played."""
-    return lab.play(only="replication")
 
 
 TWO = Question(

@@ -123,3 +123,13 @@ def test_so_many_tokens_are_kept_and_saved(calm: Lab, monkeypatch: pytest.Monkey
 
     assert len(kept) == 2 < MAX_KEPT
     assert Lab.restore(calm.snapshot()).invariants.state() == calm.invariants.state()
+
+
+def test_uses_are_forgotten_with_the_token_that_they_were_of(calm: Lab, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("labkit.lab.invariants.limited_tokens.MAX_KEPT", 2)
+    for _ in range(5):
+        used(calm, issued(calm, num_uses=3)["client_token"])
+    rule = calm.invariants.state()["rules"][TOKEN_OVER]
+    counted = {digest for _, rows in rule["used"] for digest, _ in rows}
+
+    assert counted == {digest for digest, _ in rule["limits"]}

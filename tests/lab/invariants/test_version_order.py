@@ -14,8 +14,9 @@ from labkit.lab.invariants.version_order import MAX_ANSWERS, VersionOrder
 from labkit.lab.plan.blueprint import BalancerPlan, ClientPlan, WorkloadPlan, pair
 from labkit.lab.queries import Queries
 from labkit.lab.wire.messages import Correlation
-from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN, Committed, OperationEnded
+from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN, Committed, OperationEnded, RequestAnswered
 from labkit.lab.wire.seen_versions import SeenVersion
+from labkit.service.message import Request, Response
 from labkit.vault.engines.kv import store, versions
 from labkit.vault.engines.kv.versions import Config, Key, Version
 
@@ -68,6 +69,16 @@ def test_a_reading_through_a_balancer_is_of_no_known_history_and_not_judged():
 
     seen = [read.version for read in lab.ledger.read_log.reads if read.path == "secret/data/app-1/0"]
     assert any(later < earlier for earlier, later in pairwise(seen)), "what tokyo did not get was lost"
+    assert not found(lab)
+
+
+@pytest.mark.parametrize(
+    "body", [None, {}, {"options": None}, {"options": {"cas": "1"}}, ["options"], b"options", "options"]
+)
+def test_an_answer_to_any_body_is_judged_without_an_error(rule: VersionOrder, lab: Lab, body: Any):
+    request, answer = Request("POST", f"/v1/{PATH}", {}, body), Response(200, body={"data": {"version": 1}})
+    rule.on_answered(RequestAnswered("paris", "paris-1", request, answer, Correlation("writer", 1, 1)))
+
     assert not found(lab)
 
 
