@@ -76,7 +76,7 @@ def test_a_reading_through_a_balancer_is_of_no_known_history_and_not_judged():
     "body", [None, {}, {"options": None}, {"options": {"cas": "1"}}, ["options"], b"options", "options"]
 )
 def test_an_answer_to_any_body_is_judged_without_an_error(rule: VersionOrder, lab: Lab, body: Any):
-    request, answer = Request("POST", f"/v1/{PATH}", {}, body), Response(200, body={"data": {"version": 1}})
+    request, answer = Request("POST", f"/v1/{PATH}", {}, body), Response(200, {}, {"data": {"version": 1}})
     rule.on_answered(RequestAnswered("paris", "paris-1", request, answer, Correlation("writer", 1, 1)))
 
     assert not found(lab)
