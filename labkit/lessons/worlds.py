@@ -47,10 +47,15 @@ def is_world(handed: Any) -> bool:
 
 
 def branched(world: Any) -> Any:
-    """Return a branch of a lab or vault, the same one each time; nothing of the world itself changes."""
+    """Return a branch of a lab or vault, the same one until something is done; nothing of the world itself changes.
+
+    Its name says what was done and when it is, so that no two that differ draw the same nonces (R7).
+    """
+    now = world.now if isinstance(world, Lab) else world.core.now()
+    name = f"check {fingerprint(now, *acts_of(world))}"
     if isinstance(world, Lab):
-        return Lab.restore(world.snapshot()).branch("check")
-    return branch_of(world, 0, "check")
+        return Lab.restore(world.snapshot()).branch(name)
+    return branch_of(world, 0, name)
 
 
 def begins_as(world: Any, start: Any) -> bool:

@@ -1,6 +1,7 @@
 """Saving: a picture with its words and its table as a file: SVG, PNG, a page, or data.
 
-1. The page holds picture, description and table, and asks nobody for anything; the data hold all but the drawing.
+1. The page holds picture, description and table, and asks nobody for anything; the data hold all but the drawing.  A
+   narrow page scrolls its picture, by keys too: its words stay as large as they are.
 2. A PNG is made from the same SVG, in the tones of a light page, at twice its size; that needs the extra ``png``.
 """
 
@@ -20,8 +21,7 @@ MAX_ROWS = 200
 ZOOM = 2
 STYLE = (
     ":root{color-scheme:light dark}body{margin:1rem auto;padding:0 1rem;max-width:80rem;font:16px/1.5 system-ui,"
-    "sans-serif}div,details{overflow-x:auto}svg{max-width:100%;height:auto}th,td{text-align:left;padding:.1rem .6rem;"
-    "vertical-align:top}"
+    "sans-serif}div,details{overflow-x:auto}th,td{text-align:left;padding:.1rem .6rem;vertical-align:top}"
 )
 
 
@@ -65,7 +65,8 @@ def _page(saved: Saved) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(saved.title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE}</style></head><body><main><h1>{escape(saved.title)}</h1>"
-        f"<div>{saved.svg}</div><p>{escape(saved.description)}</p>{table}</main></body></html>\n"
+        f'<div tabindex="0" role="region" aria-label="picture">{saved.svg}</div>'
+        f"<p>{escape(saved.description)}</p>{table}</main></body></html>\n"
     )
 
 

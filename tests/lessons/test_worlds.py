@@ -113,3 +113,20 @@ def test_a_reindex_is_something_done():
     lab["paris"].reindex()
 
     assert acts_of(lab) != before
+
+
+def test_branches_of_what_differs_draw_nothing_alike():
+    vault, lab = Vault.dev(seed=5), fence()
+    vault.post("transit/keys/k", {})
+    body = {"plaintext": "AAAA"}
+    drawn = [branched(vault).post("transit/encrypt/k", body).data["ciphertext"]]
+    vault.post("secret/data/app", WRITE)
+    drawn.append(branched(vault).post("transit/encrypt/k", body).data["ciphertext"])
+    vault.advance("1s")
+    drawn.append(branched(vault).post("transit/encrypt/k", body).data["ciphertext"])
+    labels = [branched(lab).parts.label.branch]
+    lab.run("1s")
+    labels.append(branched(lab).parts.label.branch)
+
+    assert len(set(drawn)) == 3
+    assert len(set(labels)) == 2

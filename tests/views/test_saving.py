@@ -16,6 +16,7 @@ from labkit import Lab
 from labkit.views import repair
 from labkit.views.colours import DARK, LIGHT, STATES
 from labkit.views.picture import Picture, stacked, text
+from tests.browser import BROWSER, Browser, in_a_browser
 from tests.views.layout.test_repair_layout import story
 from tests.views.test_colours import contrast
 
@@ -135,3 +136,20 @@ def test_every_word_and_sign_of_a_picture_can_be_read(
         assert all(contrast(theme["on"], theme[state]) >= 4.5 for state in STATES)
     for name in signs - {"paper", "on"}:
         assert contrast(theme[name], theme["paper"]) >= 3, name
+
+
+@in_a_browser
+@pytest.mark.slow
+def test_on_a_narrow_page_words_stay_as_large_and_the_picture_scrolls(pictures: dict[str, Any], tmp_path: Path) -> None:
+    assert BROWSER is not None
+    pictures["repair"].save(tmp_path / "one.html")
+    with Browser(BROWSER) as browser:
+        browser.look(320, 640)
+        browser.open((tmp_path / "one.html").as_uri())
+        wide = browser.evaluate("document.querySelector('svg').getBoundingClientRect().width")
+        region = browser.evaluate(
+            "(() => { const at = document.querySelector('div'); return [at.clientWidth, at.tabIndex]; })()"
+        )
+
+    assert wide == float(ElementTree.fromstring(pictures["repair"].svg).get("width", "0")) > region[0]
+    assert region[1] == 0
