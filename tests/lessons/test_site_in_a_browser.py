@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from tests.browser import BROWSER, Browser, in_a_browser
 
 WHEELS = environment.users().get("LABKIT_PYODIDE_WHEELS")
 with_wheels = pytest.mark.skipif(not WHEELS, reason="LABKIT_PYODIDE_WHEELS names no folder of wheels for Pyodide")
-pytestmark = [pytest.mark.slow, in_a_browser, with_wheels]
+with_lite = pytest.mark.skipif(not find_spec("jupyterlite_core"), reason="the extra site is not installed: make browser")
+pytestmark = [pytest.mark.slow, in_a_browser, with_wheels, with_lite]
 
 MAX_SITE_BYTES, MAX_FIRST_VISIT_BYTES = 70_000_000, 25_000_000
 MAX_FIRST_PROMOTION_MS = 60_000  # on two free cores 10 s are the aim
