@@ -29,7 +29,7 @@ from tests.browser import BROWSER, Browser, in_a_browser
 
 WHEELS = environment.users().get("LABKIT_PYODIDE_WHEELS")
 with_wheels = pytest.mark.skipif(not WHEELS, reason="LABKIT_PYODIDE_WHEELS names no folder of wheels for Pyodide")
-with_lite = pytest.mark.skipif(not find_spec("jupyterlite_core"), reason="the extra site is not installed: make browser")
+with_lite = pytest.mark.skipif(not find_spec("jupyterlite_core"), reason="make browser installs the extra site")
 pytestmark = [pytest.mark.slow, in_a_browser, with_wheels, with_lite]
 
 MAX_SITE_BYTES, MAX_FIRST_VISIT_BYTES = 70_000_000, 25_000_000
