@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -96,7 +97,7 @@ def _no_lab(data: Any) -> str:
     return f"lab: {expected('a mapping of sites, links, clusters and clients', data['lab'])}{chain}"
 
 
-def _positions(positions: dict[Path, FilePosition], name: str) -> dict[Path, FilePosition]:
+def _positions(positions: Mapping[Path, FilePosition], name: str) -> dict[Path, FilePosition]:
     return {path: _in(name, position) for path, position in positions.items() if path[:1] == LAB}
 
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any, NoReturn, TypeAlias
@@ -44,8 +44,6 @@ _CONSTANTS = {
 _BEGINS_OTHER = frozenset("+-.0123456789~nNtTfF")
 """How a plain value begins that may be something else than a text."""
 
-_new: Any = tuple.__new__
-
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
@@ -59,8 +57,8 @@ class Document:
     name: str
     lines: tuple[str, ...]
     data: Any
-    key_positions: dict[Path, FilePosition]
-    value_positions: dict[Path, FilePosition]
+    key_positions: Mapping[Path, FilePosition]
+    value_positions: Mapping[Path, FilePosition]
     problems: tuple[FileProblem, ...] = ()
     shared_lines: tuple[str, ...] = ()
     has_empty: bool = False
@@ -118,11 +116,30 @@ def parse(source: bytes, name: str) -> Document:
         name=name,
         lines=reader.lines,
         data=data,
-        key_positions=reader.key_positions,
-        value_positions=reader.value_positions,
+        key_positions=_Positions(reader.key_marks, reader),
+        value_positions=_Positions(reader.value_marks, reader),
         problems=tuple(reader.problems),
         has_empty=reader.has_empty,
     )
+
+
+class _Positions(Mapping[Path, FilePosition]):
+    """The positions of what was read, each made when it is asked for: of a file without a problem few are."""
+
+    def __init__(self, marks: Mapping[Path, Any], reader: _Reader) -> None:
+        self._marks, self._position = marks, reader.position
+
+    def __getitem__(self, path: Path) -> FilePosition:
+        return self._position(self._marks[path])
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._marks
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self._marks)
+
+    def __len__(self) -> int:
+        return len(self._marks)
 
 
 class _Reader:
@@ -130,9 +147,8 @@ class _Reader:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name, self.lines = text, name, tuple(_BREAK.split(text))
-        self._line_count = len(self.lines)
-        self.key_positions: dict[Path, FilePosition] = {}
-        self.value_positions: dict[Path, FilePosition] = {}
+        self.key_marks: dict[Path, Any] = {}
+        self.value_marks: dict[Path, Any] = {}
         self.has_empty = False
         self.problems: list[FileProblem] = []
         self._get_event: Callable[[], Any] = _no_event
@@ -157,14 +173,15 @@ class _Reader:
 
     def _whole(self) -> Any:
         self._get_event()
-        if isinstance(self._get_event(), yaml.StreamEndEvent):
-            self.value_positions[()] = FilePosition(1, 1)
+        first = self._get_event()
+        if isinstance(first, yaml.StreamEndEvent):
+            self.value_marks[()] = first
             return None
         data = self._value(self._get_event(), ())
         self._get_event()
         more = self._get_event()
         if not isinstance(more, yaml.StreamEndEvent):
-            self._stop(self._position(more), "expected one document in a file, got a second; put it into its own file")
+            self._stop_at(more, "expected one document in a file, got a second; put it into its own file")
         return data
 
     def _refuse(self, error: yaml.MarkedYAMLError) -> NoReturn:
@@ -180,14 +197,15 @@ class _Reader:
         position, text = explain(mistake)
         self._stop(position if position.line <= len(self.lines) else self._last(), text)
 
-    def _position(self, event: Any) -> FilePosition:
+    def position(self, event: Any) -> FilePosition:
+        """Where an event is; of an empty text the first character."""
         start, end = event.start_mark, event.end_mark
         line, column = start.line, start.column
-        if line >= self._line_count:
+        if isinstance(event, yaml.StreamEndEvent):
+            return FilePosition(1, 1)
+        if line >= len(self.lines):
             return self._last()
-        length = (end.column - column or 1) if line == end.line else 1
-        made: FilePosition = _new(FilePosition, (line + 1, column + 1, length, ""))  # a third of what its class takes
-        return made
+        return FilePosition(line + 1, column + 1, (end.column - column or 1) if line == end.line else 1)
 
     def _last(self) -> FilePosition:
         """The last character that is not a space."""
@@ -196,33 +214,33 @@ class _Reader:
         return FilePosition(len(lines), max(1, len(lines[-1])))
 
     def _value(self, event: Any, path: Path) -> Any:
-        position = self.value_positions[path] = self._position(event)
+        self.value_marks[path] = event
         kind = type(event)
         if event.anchor is not None or event.tag is not None:
-            self._refuse_mark(event, position)
-        if len(self.value_positions) > MAX_FILE_VALUES:
-            self._stop(position, f"expected at most {MAX_FILE_VALUES:,} values, got more")
+            self._refuse_mark(event)
+        if len(self.value_marks) > MAX_FILE_VALUES:
+            self._stop_at(event, f"expected at most {MAX_FILE_VALUES:,} values, got more")
         if len(path) > MAX_FILE_DEPTH:
-            self._stop(position, f"expected values at most {MAX_FILE_DEPTH} levels deep, got deeper")
+            self._stop_at(event, f"expected values at most {MAX_FILE_DEPTH} levels deep, got deeper")
         if kind is _SCALAR:
             text: str = event.value
             if not text.isascii() and (lone := _SURROGATE.search(text)):
-                self._stop(position, f"expected text, got the character {_code(lone[0])}, half of one")
+                self._stop_at(event, f"expected text, got the character {_code(lone[0])}, half of one")
             if event.style or (text and text[0] not in _BEGINS_OTHER):
                 return text
-            return self._plain(text, position)
+            return self._plain(event)
         return self._items(path) if kind is _SEQUENCE else self._members(path)
 
-    def _refuse_mark(self, event: Any, position: FilePosition) -> NoReturn:
+    def _refuse_mark(self, event: Any) -> NoReturn:
         """Refuse an alias, an anchor or a tag."""
         if isinstance(event, yaml.AliasEvent):
-            self._stop(position, f"expected a value, got the alias {_named('*', event)}; write the value here")
+            self._stop_at(event, f"expected a value, got the alias {_named('*', event)}; write the value here")
         if event.anchor is not None:
-            self._stop(
-                position,
+            self._stop_at(
+                event,
                 f"expected a value, got the anchor {_named('&', event)}; leave it out, aliases are not supported",
             )
-        self._stop(position, f"expected a plain value, got the tag {describe_value(event.tag)}; leave it out")
+        self._stop_at(event, f"expected a plain value, got the tag {describe_value(event.tag)}; leave it out")
 
     def _items(self, path: Path) -> list[Any]:
         items: list[Any] = []
@@ -235,37 +253,40 @@ class _Reader:
         members: dict[str, Any] = {}
         following = self._get_event
         while type(event := following()) is not _MAPPING_END:
-            position = self._position(event)
             if type(event) is not _SCALAR or event.anchor is not None or event.tag is not None:
-                self._stop(position, "expected a key that is a plain word, got something else")
-            key, inner = event.value, (*path, event.value)
+                self._stop_at(event, "expected a key that is a plain word, got something else")
+            key: str = event.value
             if key[:1].isspace() and not event.style:
-                self._stop(position, f"expected a space before the key, got the character {_code(key[0])}")
+                self._stop_at(event, f"expected a space before the key, got the character {_code(key[0])}")
+            inner: Path = (*path, key)
             is_again = key in members
             if is_again:
-                first = self.key_positions[inner].line
-                self.problems.append(
-                    FileProblem(position, f"expected each key once, got {describe_value(key)} again after line {first}")
-                )
+                first = self.position(self.key_marks[inner]).line
+                text = f"expected each key once, got {describe_value(key)} again after line {first}"
+                self.problems.append(FileProblem(self.position(event), text))
                 inner = (*inner, -1)
-            self.key_positions[inner] = position
+            self.key_marks[inner] = event
             value = self._value(following(), inner)
             if not is_again:
                 members[key] = value
         return members
 
-    def _plain(self, text: str, position: FilePosition) -> Any:
+    def _plain(self, event: Any) -> Any:
+        """What a value without quotes is."""
+        text: str = event.value
         if text in _CONSTANTS:
             found = _CONSTANTS[text]
             self.has_empty = self.has_empty or found is None
             return found
         if _INTEGER.fullmatch(text) or _BASED.fullmatch(text):
             if len(text.lstrip("+-")) > MAX_NUMBER_DIGITS:
-                self._stop(
-                    position, f"expected a number of at most {MAX_NUMBER_DIGITS} digits, got {describe_value(text)}"
-                )
+                wanted = f"a number of at most {MAX_NUMBER_DIGITS} digits"
+                self._stop_at(event, f"expected {wanted}, got {describe_value(text)}")
             return int(text, 10 if _INTEGER.fullmatch(text) else 0)
         return float(text) if _DECIMAL.fullmatch(text) else text
+
+    def _stop_at(self, event: Any, text: str) -> NoReturn:
+        self._stop(self.position(event), text)
 
     def _stop(self, position: FilePosition, text: str) -> NoReturn:
         raise ScenarioError(self.name, [*self.problems, FileProblem(position, text)], self.lines) from None
