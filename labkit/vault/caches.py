@@ -13,9 +13,9 @@ from typing import Any
 
 from labkit.vault.storage.storage_view import CachedRecords
 
-Clearance = tuple[Any, Any, int, str, bool]
+Clearance = tuple[Any, Any, int, str, bool, bool]
 """What a request is given: its route, its caller, when the token expires (0: never), what policies put in front of the
-path, and whether there is neither an audit device nor a managed key."""
+path, whether they permit it whatever it sends, and whether there is neither an audit device nor a managed key."""
 
 
 class Clearances(dict[tuple[str, str, str], Clearance]):

@@ -90,6 +90,7 @@ class Context:
         "existing",
         "headers",
         "is_create",
+        "is_permitted",
         "is_quiet",
         "is_taped",
         "keys",
@@ -132,6 +133,7 @@ class Context:
         self.new_route: Any = None  # what its route is kept by, and tables, of one that was not kept (request_route)
         self.existing: Any = None  # what the request's write updates, as its route found it
         self.is_create = False
+        self.is_permitted = False  # whether it is known that policies permit it, whatever it sends (clearances)
         self.is_quiet = False  # whether it is known that no audit device and no managed key are there (clearances)
         self.audited: Any = None  # what its audit records say, once it has one
         self.devices: tuple[Any, ...] | None = None  # audit devices of the request, once it has a record

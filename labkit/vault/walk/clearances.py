@@ -5,7 +5,8 @@
    objects: neither replication nor takeover nor rollback needs an invalidation (R21).
 2. Given is one only where nothing else decides: no quota, no use to take off, no address to compare, no route that
    fetches, no header that means something else.
-3. What depends on the instant or on the body is judged each time: expiry, policies, fields.
+3. What depends on the instant or on the body is judged each time: expiry, fields, and policies where they look at
+   parameters, wrapping or what is there already.
 4. Tokens stand in them as text: a hash of each would cost as much as all the rest.  They are in memory only, never
    shown, and gone with the next write that decides.
 """
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from labkit.service.routing import Match
 from labkit.vault import audit, quotas
 from labkit.vault.mounts import MANAGED_KEYS
+from labkit.vault.walk.request_walk import is_permitted
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -52,10 +54,10 @@ def take(ctx: Context) -> bool:
     found = clearances.get((method, path, headers.get(TOKEN, "")))
     if found is None or (len(headers) > 1 and not DECIDING_HEADERS.isdisjoint(headers)):
         return False
-    resolved, caller, ends_ns, policy_prefix, is_quiet = found
+    resolved, caller, ends_ns, policy_prefix, is_permitted, is_quiet = found
     if ends_ns and ctx.is_past(ends_ns):
         return False
-    ctx.resolved, ctx.caller, ctx.is_quiet = resolved, caller, is_quiet
+    ctx.resolved, ctx.caller, ctx.is_permitted, ctx.is_quiet = resolved, caller, is_permitted, is_quiet
     operation = ctx.operation = resolved.operation
     ctx.path, ctx.policy_prefix = resolved.path, policy_prefix
     ctx.body = (request.body or {}) if operation == "write" or operation == "patch" else resolved.query
@@ -80,4 +82,11 @@ def give(ctx: Context) -> None:
     if len(clearances) >= MAX_CLEARANCES:
         clearances.clear()
     is_quiet = stored(audit.DEVICES) is None and stored(MANAGED_KEYS) is None
-    clearances[request.method, request.path, text] = resolved, caller, token.expires_ns, ctx.policy_prefix, is_quiet
+    clearances[request.method, request.path, text] = (
+        resolved,
+        caller,
+        token.expires_ns,
+        ctx.policy_prefix,
+        is_permitted(ctx, caller, resolved),
+        is_quiet,
+    )

@@ -227,13 +227,24 @@ def authorise(ctx: Context) -> dict[str, Any]:
             arguments = parse_fields(match, ctx.body, ctx.warn)
             existing = ctx.existing = route.exists(ctx, **match.captured)
             ctx.is_create = not existing
-    if caller is not None and not caller.acl.root and ctx.operation != request_route.HELP:
+    if not ctx.is_permitted and caller is not None and not caller.acl.root and ctx.operation != request_route.HELP:
         _check_policies(ctx, caller, resolved.flags)
     if arguments is not None:
         return arguments
     if not isinstance(match, Match):
         raise match.with_traceback(None)  # the memo holds it: frames must not pile up on it
     return parse_fields(match, ctx.body, ctx.warn) if ctx.body else match.arguments.copy()
+
+
+def is_permitted(ctx: Context, caller: Caller, resolved: Any) -> bool:
+    """Whether a caller's policies permit a request to a path whatever it sends and whatever is there."""
+    if caller.acl.root or ctx.operation == request_route.HELP:
+        return True
+    if resolved.match.route.exists is not None:
+        return False
+    path, capability = ctx.policy_prefix + ctx.path, CAPABILITIES.get(ctx.operation, UPDATE)
+    asked = (capability, SUDO) if "sudo" in resolved.flags else (capability,)
+    return all(caller.acl.answer(each, path, capability == LIST) for each in asked)
 
 
 def _check_policies(ctx: Context, caller: Caller, flags: frozenset[str]) -> None:

@@ -74,6 +74,29 @@ def test_policies_fields_and_expiry_are_judged_each_time(service: Any, clock: An
     assert service.handle(Request("POST", "secret/data/a", {"X-Vault-Token": text}, {"data": {}})).status == 403
 
 
+def test_policies_are_judged_again_where_they_look_at_what_is_sent_or_there(service: Any) -> None:
+    rules = {
+        "secret/data/plain": '["read", "update"]',
+        "secret/metadata/": '["list"]',
+        "sys/auth": '["read"]',
+        "secret/data/refused": '["list"]',
+        "secret/metadata/narrow": '["read"] min_wrapping_ttl = "1s"',
+    }
+    rule = "".join(f'path "{path}" {{ capabilities = {granted} }}' for path, granted in rules.items())
+    service.put("sys/policies/acl/mixed", {"policy": rule})
+    text = service.post("auth/token/create", {"policies": ["mixed"]}).auth["client_token"]
+    asked = [*(("GET", path) for path in rules if not path.endswith("/")), ("LIST", "secret/metadata/")]
+    asked += [("POST", "secret/data/plain"), ("POST", "sys/mounts/more")]
+    for method, path in asked:
+        ask(service, text, method, path)
+
+    cleared = {key[:2]: found for key, found in kept(service).items() if key[2] == text}
+    permitted = {key for key, found in cleared.items() if found[4]}
+
+    assert cleared.keys() == set(asked)
+    assert permitted == {("GET", "secret/data/plain"), ("GET", "sys/auth"), ("LIST", "secret/metadata/")}
+
+
 @pytest.mark.parametrize(
     "headers",
     [
