@@ -49,6 +49,6 @@ def test_what_is_deleted_leaves_memory(service) -> None:
 
 def test_clearances_never_show_the_tokens_that_they_are_for() -> None:
     held = Clearances()
-    held["GET", "secret/data/a", "hvs.secret"] = (None, None, 0, "", True)
+    held["GET", "secret/data/a", "hvs.secret"] = (None, None, 0, "", False, True)
 
     assert repr(held) == f"{held}" == "Clearances(1)"
