@@ -11,7 +11,6 @@ import pytest
 # the same code differ by up to 2 %.
 EARNED = {
     "labkit/front/vault.py": "a refused request: 3 to 4 %",
-    "labkit/scenario/documents/yaml_positions.py": "loading the largest shipped file: 4 %",
     "labkit/sim/network.py": "a message, traced or not: 15 %",
     "labkit/vault/engines/kv/versions.py": "KV write, 200 bytes: 3 to 4 %",
     "labkit/vault/token_record.py": "token create: 2 %",
