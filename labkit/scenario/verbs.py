@@ -215,10 +215,7 @@ def model_of(name: str) -> type[BaseModel]:
         **fields_of_timing(verb),
     }
     for parameter in verb.parameters:
-        default: Any = {"default": parameter.default}
-        if isinstance(parameter.default, dict):
-            default = {"default_factory": dict}  # which is quicker than the deep copy that each step gets of a default
-        field = Field(**default, description=parameter.expected, alias=parameter.name)
+        field = Field(parameter.default, description=parameter.expected, alias=parameter.name)
         fields[f"{parameter.name.replace(' ', '_')}_"] = (parameter.value_type, field)
     return create_model(f"{name.title().replace('-', '')}Step", __config__=STRICT, **fields)
 

@@ -48,7 +48,7 @@ FORBIDDEN = {
 
 # A test may be left out for want of a browser, or of a Python for it, which no package index has; nothing else is.
 MAY_BE_LEFT_OUT = (
-    r"tests/browser\.py:\d+ in_a_browser = |tests/lessons/test_site_in_a_browser\.py:\d+ (?:with_\w+ = |\s*pytest\.)"
+    r"tests/browser\.py:\d+ in_a_browser = |tests/lessons/test_site_in_a_browser\.py:\d+ (?:with_wheels = |\s*pytest\.)"
 )
 
 UNFINISHED = (

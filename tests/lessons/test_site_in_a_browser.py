@@ -16,7 +16,6 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,7 @@ from tests.browser import BROWSER, Browser, in_a_browser
 
 WHEELS = environment.users().get("LABKIT_PYODIDE_WHEELS")
 with_wheels = pytest.mark.skipif(not WHEELS, reason="LABKIT_PYODIDE_WHEELS names no folder of wheels for Pyodide")
-with_lite = pytest.mark.skipif(not find_spec("jupyterlite_core"), reason="make browser installs the extra site")
-pytestmark = [pytest.mark.slow, in_a_browser, with_wheels, with_lite]
+pytestmark = [pytest.mark.slow, in_a_browser, with_wheels]
 
 MAX_SITE_BYTES, MAX_FIRST_VISIT_BYTES = 70_000_000, 25_000_000
 MAX_FIRST_PROMOTION_MS = 60_000  # on two free cores 10 s are the aim
@@ -131,6 +129,7 @@ class SiteHandler(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SiteServer]:
     """A server of the site, which is built from this checkout."""
+    pytest.importorskip("jupyterlite_core", reason="make browser installs the extra site")
     work = tmp_path_factory.mktemp("site")
     npm = shutil.which("npm")
     users = environment.users()
