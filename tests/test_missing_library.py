@@ -19,7 +19,7 @@ from labkit.missing_library import OF_LABS, OF_VIEWS, missing_library
 ANSWERS = ("cryptography", "pyjwt")
 SERVES = (*ANSWERS, "uvicorn", "h11", "pytest")
 MAX_BYTES = 60_000_000
-OF_LAB_DOORS = frozenset(("lab_app", "lab_control", "lab_driver", "lab_page", "served_lab"))
+OF_LAB_DOORS = frozenset(("acts_now", "lab_app", "lab_control", "lab_driver", "lab_page", "run_page", "served_lab"))
 OF_CLIENTS = frozenset(("requests", "httpx", "hvac"))
 
 Python = Callable[..., str]

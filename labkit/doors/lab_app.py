@@ -9,6 +9,7 @@ from labkit.doors.bugs import Log
 from labkit.doors.http_exchange import API, NO_API, Answer, Asked, first_of_each, written
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.page import page_file
+from labkit.doors.pages.kept_answers import KeptAnswers
 from labkit.lab.bench import Bench
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.service.errors import Forked, to_response
@@ -24,15 +25,17 @@ ASKED_FOR = "a failure that was asked for"
 class LabApp(LaterApp):
     """An ASGI application; ``ports`` says which cluster is asked on which port.
 
-    ``calls`` holds the newest requests to each cluster, ``failures`` the statuses of those that are to fail.
+    ``calls`` holds the newest requests to each cluster, ``answers`` what they were answered, ``failures`` the statuses
+    of those that are to fail.
     """
 
-    __slots__ = ("calls", "driver", "failures", "lab", "ports")
+    __slots__ = ("answers", "calls", "driver", "failures", "lab", "ports")
 
     def __init__(self, lab: Bench, driver: LabDriver, max_request_bytes: int, log: Log | None = None) -> None:
         super().__init__(max_request_bytes, log)
         self.driver = driver
         self.ports: dict[int, str] = {}
+        self.answers = KeptAnswers()
         self.lead_to(lab)
 
     def lead_to(self, lab: Bench) -> None:
@@ -40,6 +43,7 @@ class LabApp(LaterApp):
         self.lab = lab
         self.calls = {cluster: Calls() for cluster in lab.clusters}
         self.failures: dict[str, list[int]] = {cluster: [] for cluster in lab.clusters}
+        self.answers.clear()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request; time passes from the server's start to its end."""
@@ -101,6 +105,7 @@ class LabApp(LaterApp):
             ask = Ask(cluster, asked.method, asked.target, asked.body, self._node(cluster, path))
             answer = await self.driver.ask(ask, asked.headers)
         calls[cluster].add(asked.method, asked.target, asked.body, None, answer)
+        self.answers.add(cluster, self.lab.now, (asked.method, asked.target), answer)
         return written(answer) if answer.status else SILENT
 
     def _door_of(self, port: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from labkit.doors.control import ControlRequest, Handler
 from labkit.doors.lab_app import LabApp
-from labkit.doors.lab_page import clock_of
+from labkit.doors.pages.lab_page import clock_of
 from labkit.doors.vault_control import newest
 from labkit.scenario.acts import ACTS, choices_of, names_of, read_act, shape_of
 from labkit.scenario.verb import RUNBOOK, Parameter
@@ -23,10 +23,13 @@ MAX_SPEED = 1_000_000
 
 
 class LabControl:
-    """What may be asked of a served lab beside the API; ``begin_again`` puts a new lab there."""
+    """What may be asked of a served lab beside the API.
 
-    def __init__(self, app: LabApp, begin_again: Callable[[], None]) -> None:
-        self.app, self._begin_again = app, begin_again
+    ``begin_again`` puts a new lab there, ``go_back`` the same as it was at an instant.
+    """
+
+    def __init__(self, app: LabApp, begin_again: Callable[[], None], go_back: Callable[[Any], None]) -> None:
+        self.app, self._begin_again, self._go_back = app, begin_again, go_back
 
     def __repr__(self) -> str:
         return f"LabControl({self.app.lab!r})"
@@ -38,6 +41,7 @@ class LabControl:
             ("GET", "/control/clock"): self._clock,
             ("POST", "/control/clock/advance"): self._advance,
             ("POST", "/control/clock/step"): self._step,
+            ("POST", "/control/clock/back"): self._back,
             ("POST", "/control/clock/speed"): self._speed,
             ("GET", "/control/verbs"): self._verbs,
             ("POST", "/control/verbs/<name>"): self._verb,
@@ -57,6 +61,11 @@ class LabControl:
         if advance_ns > parse_duration(MAX_ADVANCE):
             raise wrong("duration", f"a duration of at most {MAX_ADVANCE}", asking.fields["duration"])
         await self.app.driver.advance(advance_ns)
+        return clock_of(self.app)
+
+    async def _back(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only("to")
+        self._go_back(asking.fields.get("to", ""))
         return clock_of(self.app)
 
     async def _step(self, asking: ControlRequest) -> dict[str, Any]:

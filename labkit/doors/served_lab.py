@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.doors.cloud_door import CloudDoor
 from labkit.doors.control import Control
@@ -23,18 +23,23 @@ from labkit.doors.host_names import HostNames
 from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_control import LabControl, judged_speed
 from labkit.doors.lab_driver import LabDriver
-from labkit.doors.lab_page import LabPage
+from labkit.doors.pages.lab_page import LabPage
+from labkit.doors.pages.run_page import RunPage
 from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
 from labkit.lab.bench import Bench
 from labkit.lab.time_passage import TimePassage
 from labkit.service.arguments import whole_number
 from labkit.service.message import Response
 
+if TYPE_CHECKING:
+    from labkit.views.player.player import Player
+
 
 class ServedLab:
     """The doors of a lab: ``urls`` by cluster once it is entered or opened.
 
-    ``again`` makes the door to a lab that is put there when a reset is asked for.
+    ``again`` makes the door to a lab that is put there when a reset is asked for; only such a lab is taken back in time
+    too, for it is nobody else's.  ``play`` gives the player of the lab, ``door_to`` the door of another.
     """
 
     def __init__(
@@ -54,10 +59,13 @@ class ServedLab:
         self._thread = ServerThread(self.app, settings, lifespan=True)
         self._cloud = CloudDoor(self._ask_cloud, settings.cloud_port, settings)
         self.again: Callable[[], ServedLab] | None = None
+        self.door_to: Callable[[Any], ServedLab] | None = None
+        self.play: Callable[[], Player] | None = None
         self._page = LabPage(self.app, settings.control)
-        acts = self._page.acts
+        self._run = RunPage(self.app, lambda: self.play, self._why_not_back)
+        acts = {**self._page.acts, **self._run.acts}
         if settings.control:
-            acts |= LabControl(self.app, self._begin_again).acts
+            acts |= LabControl(self.app, self._begin_again, self._go_back).acts
         self._opened = settings.opened
         self.control = Control(acts, Guard(self.app.names, settings.control_remote), self._page_opened)
         self.app.beside = self.control
@@ -80,6 +88,7 @@ class ServedLab:
             raise NoServer("this lab is served already; serve a branch of it, or close the other door first")
         ports = [self._port and self._port + number for number in range(len(clusters))]
         turns.shared = True
+        self._keep_the_past()
         try:
             if self.lab.parts.clouds:
                 self._cloud.open()
@@ -113,9 +122,11 @@ class ServedLab:
         old, new = self.lab.parts.turns, other.lab.parts.turns
         with old, new:
             new.shared, old.shared = old.shared, False
-            self.lab = other.lab
+            self._run.before = self.lab.trace
+            self.lab, self.play = other.lab, other.play
             self.app.lead_to(other.lab)
             self.driver.lead_to(other.driver)
+        self._keep_the_past()
 
     def close(self) -> None:
         """Stop; requests under way are answered first, however slowly time passed."""
@@ -127,6 +138,7 @@ class ServedLab:
             self.lab.parts.turns.shared = False
 
     def _page_opened(self) -> None:
+        self.app.answers.wanted = True
         self.driver.begin()
         self._opened()
 
@@ -135,10 +147,27 @@ class ServedLab:
         with lab.parts.turns:
             return lab.cloud.request(*asked, **named)
 
+    def _keep_the_past(self) -> None:
+        """Keep what going back and playing need, in a lab that is nobody else's."""
+        if self.again is not None and self.lab.trace.enabled:
+            self.lab.keep_pictures()
+            self.lab.keep_checkpoints()
+
     def _begin_again(self) -> None:
         if self.again is None:
             raise ValueError("this lab is another program's, which alone can begin it again")
         self.lead_to(self.again())
+
+    def _why_not_back(self) -> str:
+        if self.again is None or self.door_to is None:
+            return "this lab is another program's, which alone can begin it again or take it back in time"
+        return "" if self.lab.trace.enabled else "this lab keeps no trace, so it cannot be taken back in time"
+
+    def _go_back(self, to: Any) -> None:
+        why_not = self._why_not_back()
+        if why_not or self.door_to is None:
+            raise ValueError(why_not)
+        self.lead_to(self.door_to(self.lab.at(to)))
 
 
 def judged_port(port: int, count: int) -> int:

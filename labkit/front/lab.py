@@ -167,7 +167,9 @@ class Lab(Bench, but="dashboard serve"):
         from labkit.doors.server_thread import DoorSettings
 
         settings = settings or DoorSettings(control=control)
-        return ServedLab(self, self._passage, port, speed=speed, settings=settings)
+        door = ServedLab(self, self._passage, port, speed=speed, settings=settings)
+        door.play, door.door_to = self.play, lambda lab: lab.serve(speed=speed, settings=settings)
+        return door
 
     def dashboard(self) -> Dashboard:
         """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""

@@ -185,13 +185,13 @@ def test_without_being_asked_for_there_is_none(lab: Lab) -> None:
         headers = {"X-Labkit-Key": door.control.guard.key}
         assert requests.get(f"{urls['paris']}/control/clock", headers=headers, timeout=10).status_code == 404
         assert requests.get(f"{urls['paris']}/page/", headers=headers, timeout=10).json()["control"] is False
-    assert repr(LabControl(door.app, lambda: None)) == f"LabControl({door.lab!r})"
+    assert repr(LabControl(door.app, lambda: None, print)) == f"LabControl({door.lab!r})"
 
 
 def test_what_an_act_does_not_take_is_refused_and_nothing_is_done(lab: Lab, served: ServedLab, send: Send) -> None:
     before = lab.trace.digest()
-    acts = [act for act in LabControl(served.app, lambda: None).acts if "<" not in act[1]]
-    assert len(acts) == 9
+    acts = [act for act in LabControl(served.app, lambda: None, print).acts if "<" not in act[1]]
+    assert len(acts) == 10
     for method, path in acts:
         status, said = send(method, f"{path}?strange=1&cluster=paris")
         assert (status, "'strange'" in said["errors"][0]) == (400, True), path
@@ -224,7 +224,7 @@ class Driven:
 
 def test_a_clock_is_moved_by_thirty_days_at_most() -> None:
     app: Any = Driven()
-    advance = LabControl(app, lambda: None).acts[("POST", "/control/clock/advance")]
+    advance = LabControl(app, lambda: None, print).acts[("POST", "/control/clock/advance")]
     day_ns = 86_400 * SECOND_NS
 
     assert done(advance(ControlRequest("", {"duration": "30d"}, {})))["now_ns"] == 30 * day_ns
@@ -235,7 +235,7 @@ def test_a_clock_is_moved_by_thirty_days_at_most() -> None:
 
 def test_a_speed_goes_from_none_to_a_million() -> None:
     app: Any = Driven()
-    speed = LabControl(app, lambda: None).acts[("POST", "/control/clock/speed")]
+    speed = LabControl(app, lambda: None, print).acts[("POST", "/control/clock/speed")]
     for each in (1_000_000, 0.5, 0):
         assert done(speed(ControlRequest("", {"speed": each}, {})))["speed"] == each == app.speed
     assert app.woken == 3
@@ -249,7 +249,7 @@ def test_a_lab_begins_again_and_its_calls_are_forgotten() -> None:
     begun: list[str] = []
     app: Any = Driven()
     app.calls = {"paris": [1], "tokyo": [2, 3]}
-    acts = LabControl(app, lambda: begun.append("again")).acts
+    acts = LabControl(app, lambda: begun.append("again"), print).acts
 
     assert done(acts[("DELETE", "/control/calls")](ControlRequest("", {}, {}))) == {}
     assert app.calls == {"paris": [], "tokyo": []}

@@ -11,10 +11,11 @@ import pytest
 import requests
 
 from labkit import Lab, Vault
-from labkit.doors.page import FILES, FOLDER, POLICY, page_file
+from labkit.doors.page import FILES, FOLDER, PLAYER_FILES, PLAYER_STYLE, POLICY, page_file
 from labkit.doors.served_door import ServedDoor
 from labkit.doors.served_lab import ServedLab
 from labkit.doors.server_thread import DoorSettings
+from labkit.views.player.page import MODULES
 from tests.browser import BROWSER, Browser, in_a_browser, installed
 
 STATUS = "document.querySelector('#status').textContent"
@@ -23,12 +24,20 @@ FOCUSED = "(e => `${e.tagName} ${e.textContent.trim().slice(0, 20)}`)(document.a
 
 def test_every_file_of_the_page_is_served_and_nothing_else() -> None:
     assert {name for name, _ in FILES.values()} == {path.name for path in FOLDER.iterdir()}
-    for path, (_, kind) in FILES.items():
+    of_player = {PLAYER_STYLE: ("", "text/css"), **dict.fromkeys(PLAYER_FILES, ("", "text/javascript"))}
+    for path, (_, kind) in {**FILES, **of_player}.items():
         answer = page_file(path)
         assert answer is not None
         assert answer.headers["Content-Type"] == f"{kind}; charset=utf-8"
         assert answer.headers["Content-Security-Policy"] == POLICY
     assert page_file("/page.txt") is None
+
+
+def test_the_player_s_scripts_are_those_of_its_page() -> None:
+    assert (*PLAYER_FILES.values(),) == MODULES
+    answer = page_file("/player/player.js")
+    assert answer is not None
+    assert b"export { inSeconds, startPlayer }" in answer.content
 
 
 def test_the_page_loads_nothing_from_elsewhere() -> None:
@@ -38,7 +47,7 @@ def test_the_page_loads_nothing_from_elsewhere() -> None:
 
 def test_what_the_script_asks_for_is_there(lab: Lab) -> None:
     acts = lab.serve(control=True).control._acts
-    script = (FOLDER / "page.js").read_text()
+    script = "".join(path.read_text() for path in FOLDER.glob("*.js"))
     asked = set(re.findall(r'"(GET|POST)", [`"](/(?:page|control)/[\w/-]*)', script)) - {("POST", "/page/session")}
 
     assert len(asked) >= 8
@@ -74,7 +83,7 @@ def shown(browser: Browser, door: ServedLab) -> None:
     """Open a lab's page, and wait until it is drawn."""
     browser.evaluate("try { sessionStorage.clear() } catch {}")
     browser.open(door.page)
-    browser.wait_for("document.querySelector('#timeline svg')")
+    browser.wait_for("document.querySelector('#time svg')")
 
 
 def walk_to(browser: Browser, wanted: str, inside: str = "body") -> None:
@@ -93,7 +102,7 @@ def test_a_lab_is_seen_and_driven_by_keyboard(browser: Browser, pair: Lab) -> No
     with door as urls:
         shown(browser, door)
         assert browser.evaluate("location.hash + location.search") == ""
-        assert browser.evaluate("document.querySelector('#speed').value") == "0"
+        assert browser.evaluate("document.querySelector('#pace').value") == "0"
         before_ns = pair.now
         walk_to(browser, "BUTTON Run 10s")
         browser.press("Enter")
@@ -120,8 +129,7 @@ def test_a_reader_s_place_is_kept_while_the_page_goes_on(browser: Browser, pair:
         browser.press("Enter")
         browser.wait_for(f"{STATUS} === 'run 1s: done'")
         assert browser.evaluate(FOCUSED) == "BUTTON Run 1s"
-        browser.evaluate("document.querySelector('#timeline-picture').scrollLeft = 0")
-        browser.evaluate("document.querySelector('#span').focus()")
+        browser.evaluate("document.querySelector('form select').focus()")
         pair.run("5s")
         browser.wait_for("document.querySelector('#now').textContent.startsWith('7.4')")
         assert browser.evaluate(FOCUSED).startswith("SELECT")
@@ -148,7 +156,7 @@ def test_an_address_opens_once_and_without_control_the_page_only_shows(browser: 
         browser.open(address)
         browser.wait_for("document.querySelector('#map svg')")
         assert browser.evaluate(STATUS).startswith("This page only shows")
-        assert browser.evaluate("document.querySelectorAll('main button').length") == 0
+        assert browser.evaluate("document.querySelectorAll('#clock button, #forms button, #again').length") == 0
         browser.open(f"{urls['paris']}/")  # the tab keeps its key
         browser.wait_for("document.querySelector('#map svg')")
         browser.open(address.replace("/#", "/?again#"))  # and opens the address that it has opened before

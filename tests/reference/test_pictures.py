@@ -12,7 +12,7 @@ from labkit.views.layout.timeline_layout import LEGEND, SIGNS
 from labkit.views.player.carried_messages import MAX_MESSAGES
 from labkit.views.player.interest import ONLY
 from labkit.views.player.pace import FLIGHT_MS
-from labkit.views.player.page import STATIC
+from labkit.views.player.style import STATIC
 
 TEXT = " ".join((Path(colours.__file__).parents[1] / "reference" / "pictures.md").read_text(encoding="utf-8").split())
 

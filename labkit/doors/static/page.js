@@ -1,55 +1,32 @@
 // The page of a served lab or vault: what it shows comes from /page/, what it does goes to /control/.
 //
 // 1. The one-time key after # in the address is exchanged for this tab's own and taken out of the address.
-// 2. Text of the server is shown as text; only its pictures are markup.
-// 3. What a reader is in the middle of is not drawn again: a focused picture, a form.
+// 2. Text of the server is shown as text; only its pictures and its table of the run are markup.
+// 3. What a reader is in the middle of is not drawn again: a focused table, a form, an instant that is looked back at.
 // 4. Each request that fails is said in the status line; the page goes on asking.
+// 5. What makes no sense now can be reached and read, and does nothing but say why.
 
-const KEY = "labkit-key", POLL_MS = 1000;
-const $ = (id) => document.getElementById(id);
-const make = (tag, attributes = {}, ...children) => {
-  const made = Object.assign(document.createElement(tag), attributes);
-  made.append(...children);
-  return made;
-};
+import { actForm, fitActs } from "/forms.js";
+import { makeRunView } from "/run_view.js";
+import { $, ask, forbid, make, opened } from "/asking.js";
 
-let about = {}, shownAt = null, shownSpan = null, busy = false, looks = 0, shownLook = 0;
+const POLL_MS = 1000, BACK_S = 10, AT_MOST = 5;
 
-async function ask(method, path, body) {
-  const headers = { "X-Labkit-Key": sessionStorage.getItem(KEY) || "" };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  const answer = await fetch(path, { method, headers, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body) });
-  const found = await answer.json().catch(() => ({}));
-  if (!answer.ok) {
-    const text = (found.errors || []).join("; ") || `${answer.status} ${answer.statusText}`;
-    throw Object.assign(new Error(text), { status: answer.status });
-  }
-  return found;
-}
+let about = {}, busy = false, looks = 0, shownLook = 0, view = null, forms = [], plays = true, runMs = 0, runAt = -1, nextRun = 0, nowNs = 0;
 
 function say(text, refused = false) {
   $("status").textContent = text;
   $("status").classList.toggle("refused", refused);
 }
 
-async function enter() {
-  const key = new URLSearchParams(location.hash.slice(1)).get("key");
-  if (!key) return;
-  history.replaceState(null, "", location.pathname);
-  try {
-    sessionStorage.setItem(KEY, (await ask("POST", "/page/session", { key })).key);
-  } catch (error) {
-    if (error.status !== 403 || !sessionStorage.getItem(KEY)) throw error;  // else this tab opened it before
-  }
-}
-
 // ---- what is shown ----
 
 function showState(state) {
+  nowNs = state.now_ns;
   const pace = state.speed === undefined ? "" : state.speed ? `, ${state.speed} × real time` : ", the clock stands";
   $("now").textContent = about.serves === "lab" ? `${(state.now_ns / 1e9).toFixed(3)} s${pace}` : state.now;
-  if ($("speed") && !$("speed").dataset.shown) {
-    $("speed").dataset.shown = $("speed").value = state.speed;
+  if ($("pace") && !$("pace").dataset.shown) {
+    $("pace").dataset.shown = $("pace").value = state.speed;
   }
   const broken = (state.broken || []).map((rule) => `Broken rule: ${rule.name}. ${rule.detail}`).join("\n");
   if ($("broken").dataset.shown !== broken) {
@@ -75,23 +52,71 @@ function row(site, cluster) {
     make("td", {}, make("code", { textContent: url })));
 }
 
-async function showPictures(state) {
-  const span = Number($("span").value);
-  if (about.serves !== "lab" || (shownAt === state.now_ns && shownSpan === span)) return;
-  const start = Math.max(0, Math.floor(state.now_ns / 1e9) - span);
-  const [map, timeline] = await Promise.all([
-    ask("GET", "/page/map"), ask("GET", "/page/timeline" + (span ? `?start=${start}s` : ""))]);
-  const drawn = [draw($("map-picture"), map.html), draw($("timeline-picture"), timeline.html)];
-  $("map").hidden = $("timeline").hidden = false;
-  if (drawn.every(Boolean)) [shownAt, shownSpan] = [state.now_ns, span];
+// The run is read again where it went on, nobody looks back, and reading it takes a fifth of the time at most.
+async function showRun(now, wanted = false) {
+  if (!plays || (!wanted && (runAt === now || performance.now() < nextRun || (view && !view.follows())))) return;
+  const began = performance.now();
+  let found;
+  try {
+    found = await ask("GET", "/page/run");
+  } catch (error) {
+    if (error.status !== 400) throw error;
+    plays = false;
+    return say(error.message);
+  }
+  runMs = performance.now() - began;
+  nextRun = performance.now() + AT_MOST * runMs;
+  runAt = now;
+  $("stage").hidden = $("below").hidden = false;
+  view = view || await makeRunView(showWhere);
+  view.load(found, wanted);
+  showWhere();
 }
 
-function draw(place, html) {
-  if (place !== document.activeElement && place.contains(document.activeElement)) return false;
-  const left = place.scrollLeft;
-  place.innerHTML = html;
-  place.scrollLeft = left;
-  return true;
+function showWhere() {
+  const back = view && !view.follows();
+  const at = view ? view.at() / 1e6 : 0;
+  $("where").textContent = back ? `Looking back at ${at.toFixed(3)} s.` : "As it is now.";
+  if ($("here")) forbid($("here"), $("here").dataset.never || (back ? "" : "move the cursor of the timeline first"));
+  if ($("live")) forbid($("live"), back ? "" : "now is what is shown");
+}
+
+async function showActs() {
+  if (!about.control || about.serves !== "lab") return;
+  const found = await ask("GET", "/page/acts");
+  forms.forEach((form) => fitActs(form, found.acts));
+  $("here").dataset.never = found.back;
+  forbid($("ten"), found.back || (nowNs ? "" : "the lab stands at its beginning"));
+  forbid($("again"), found.back);
+  forbid($("compare"), found.compare);
+  showWhere();
+}
+
+async function showAnswers(whole = 0, again = whole > 0) {
+  if (!$("answers").open) return;
+  const { answers } = await ask("GET", `/page/answers${whole ? `?whole=${whole}` : ""}`);
+  const shown = [...$("answer-rows").children].map((item) => item.dataset.shown).join();
+  if (!again && shown === answers.map((answer) => answer.number).join()) return;
+  const held = document.activeElement.closest("#answer-rows li")?.dataset.shown;
+  $("answer-rows").replaceChildren(...answers.map((answer) => {
+    const line = `${(answer.at_ns / 1e9).toFixed(3)} s  ${answer.cluster}: ${answer.method} ${answer.path}, ${answer.status || "no answer"}`;
+    const is = answer.body !== null;
+    const button = make("button", { type: "button", textContent: is ? "Hide values" : "Show values", onclick: () => showAnswers(is ? 0 : answer.number, true).catch((error) => say(error.message, true)) });
+    button.setAttribute("aria-label", `${button.textContent} of answer ${answer.number}`);
+    const item = make("li", {}, make("span", { textContent: `${line} ` }), button, make("pre", { textContent: is ? JSON.stringify(answer.body, null, 1) : answer.said }));
+    item.dataset.shown = answer.number;
+    return item;
+  }));
+  [...$("answer-rows").children].find((item) => item.dataset.shown === held)?.querySelector("button").focus();
+}
+
+async function compare() {
+  const found = await ask("GET", "/page/compare");
+  $("apart-words").textContent = `Here is this run, there the one before. ${found.text}`;
+  $("apart-picture").innerHTML = found.html;
+  $("apart").hidden = false;
+  $("apart").focus();
+  return { text: found.text.split("\n")[0] };
 }
 
 // ---- what is done ----
@@ -109,12 +134,16 @@ async function act(line, work) {
   } catch (error) {
     [words, refused] = [`${line}: ${error.message}`, true];
   }
-  await refresh().catch((error) => { words += ` (not up to date: ${error.message})`; });
+  await refresh(true).catch((error) => { words += ` (not up to date: ${error.message})`; });
   busy = false;
   say(words, refused);
 }
 
-const button = (text, line, work) => make("button", { type: "button", textContent: text, onclick: () => act(line, work) });
+function button(text, line, work, id = "") {
+  const made = make("button", { type: "button", textContent: text, id });
+  made.onclick = () => (made.dataset.why ? say(`${line}: ${made.dataset.why}`, true) : act(line, work));
+  return made;
+}
 
 function clockButtons() {
   const advance = (duration) => button(`Run ${duration}`, `run ${duration}`, () => ask("POST", "/control/clock/advance", { duration }));
@@ -122,85 +151,43 @@ function clockButtons() {
   if (about.serves === "lab") {
     made.unshift(button("Step", "step", async () => {
       const clock = await ask("POST", "/control/clock/step", {});
-      return { text: clock.happened || "nothing is due" };
+      return { text: clock.happened ? "done" : "nothing is due" };
     }));
     const speeds = [[0, "the clock stands"], [0.1, "0.1 × real time"], [1, "real time"], [10, "10 × real time"], [60, "60 × real time"]];
-    const chosen = make("select", { id: "speed" }, ...speeds.map(([value, textContent]) => make("option", { value, textContent })));
+    const chosen = make("select", { id: "pace" }, ...speeds.map(([value, textContent]) => make("option", { value, textContent })));
     const speed = () => ask("POST", "/control/clock/speed", { speed: Number(chosen.value) });
     made.push(make("label", {}, "Speed ", chosen), button("Set speed", "set speed", speed));
   }
   if (about.serves === "vault") made.push(button("Fail the next request", "fail the next", () => ask("POST", "/control/fail-next", { status: 503 })));
-  made.push(button("Begin again", "begin again", () => ask("POST", "/control/reset", {})));
+  made.push(button("Begin again", "begin again", () => ask("POST", "/control/reset", {}), "again"));
   $("clock").replaceChildren(...made);
   $("clock").hidden = false;
 }
 
-function verbForm(title, verbs) {
-  const chosen = make("select", {}, ...verbs.map((verb) => make("option", { value: verb.name, textContent: verb.name.replaceAll("_", " ") })));
-  const words = make("p"), fields = make("div");
-  const form = make("form", { autocomplete: "off" }, make("h3", { textContent: title }),
-    make("label", { className: "field" }, "Verb", chosen), words, fields, make("button", { textContent: "Do it" }));
-  const verb = () => verbs.find((one) => one.name === chosen.value);
-  const fill = () => {
-    words.textContent = verb().about + (verb().undo ? ` Undone by ${verb().undo.replaceAll("_", " ")}.` : "");
-    fields.replaceChildren(...verb().parameters.map(field));
-  };
-  chosen.onchange = fill;
-  form.onsubmit = (event) => {
-    event.preventDefault();
-    const sent = {};
-    for (const parameter of verb().parameters) {
-      const value = valueOf(parameter, (part) => form.elements[`${parameter.name}${part}`]);
-      if (value !== undefined) sent[parameter.name] = value;
-    }
-    const line = [verb().name, ...Object.entries(sent).map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`)].join(" ");
-    act(line, () => ask("POST", `/control/verbs/${encodeURIComponent(verb().name)}`, sent));
-  };
-  fill();
-  return form;
-}
-
-function field(parameter) {
-  const words = parameter.name.replaceAll("_", " ");
-  const inputs = parameter.shape === "pair" ? [input(parameter, "0", 0), input(parameter, "1", 1)] : [input(parameter, "", 0)];
-  inputs.slice(1).forEach((second) => second.setAttribute("aria-label", `${words}, the other`));
-  return make("label", { className: "field" }, words + (parameter.required ? "" : " (optional)"), make("span", { className: "inputs" }, ...inputs));
-}
-
-function input(parameter, part, number) {
-  const name = parameter.name + part, title = parameter.expected || "";
-  if (parameter.shape === "flag") return make("input", { type: "checkbox", name, title, checked: parameter.default === true });
-  if (parameter.choices.length) {
-    const options = parameter.choices.map((value) => make("option", { value, textContent: value }));
-    if (!parameter.required) options.unshift(make("option", { value: "", textContent: "–" }));
-    const made = make("select", { name, title }, ...options);
-    if (parameter.default !== null && parameter.choices.includes(parameter.default)) made.value = parameter.default;
-    else if (parameter.required) made.selectedIndex = Math.min(number, options.length - 1);
-    return made;
+function pastButtons() {
+  const back = (to) => ask("POST", "/control/clock/back", { to });
+  const made = [make("button", { type: "button", textContent: "Now", id: "live" })];
+  made[0].onclick = () => (made[0].dataset.why ? say(`now: ${made[0].dataset.why}`, true) : showRun(nowNs, true).catch((error) => say(error.message, true)));
+  if (about.control) {
+    made.push(
+      button(`Back ${BACK_S} s`, `back ${BACK_S} s`, () => back(`${Math.max(0, Math.round(nowNs - BACK_S * 1e9))}ns`), "ten"),
+      button("Back to the cursor", "back to the cursor", () => back(`${Math.floor(view.at())}us`), "here"),
+      button("Compare", "compare with the run before", compare, "compare"));
   }
-  return make("input", { name, title, placeholder: title, required: parameter.required });
+  $("past").replaceChildren(...made);
 }
 
-// Returns undefined for what was left out.
-function valueOf(parameter, element) {
-  if (parameter.shape === "pair") return element("0").value ? [element("0").value, element("1").value] : undefined;
-  if (parameter.shape === "flag") return element("").checked === (parameter.default === true) ? undefined : element("").checked;
-  const text = element("").value;
-  if (text === "") return undefined;
-  if (parameter.shape === "number") return Number.isNaN(Number(text)) ? text : Number(text);
-  if (parameter.shape === "mapping") { try { return JSON.parse(text); } catch { return text; } }
-  return text;
-}
-
-async function offerVerbs() {
+async function offerActs() {
+  if (about.serves === "lab") pastButtons();
   if (!about.control) return;
   clockButtons();
   if (about.serves !== "lab") return;
   const { verbs } = await ask("GET", "/control/verbs");
   const titles = { fault: "Faults", runbook: "Runbooks" };
   const kinds = [...new Set(verbs.map((verb) => verb.kind))];
-  $("forms").replaceChildren(...kinds.map((kind) => verbForm(titles[kind] || kind, verbs.filter((verb) => verb.kind === kind))));
-  $("verbs").hidden = false;
+  const done = (name, line, sent) => act(line, () => ask("POST", `/control/verbs/${encodeURIComponent(name)}`, sent));
+  forms = kinds.map((kind) => actForm(titles[kind] || kind, verbs.filter((verb) => verb.kind === kind), done, say));
+  $("forms").replaceChildren(...forms.map((form) => form.element));
 }
 
 // ---- going on ----
@@ -211,13 +198,13 @@ async function readState() {
   return { ...clock, last: calls.map((call) => `${call.method} ${call.path} ${call.status}`) };
 }
 
-async function refresh() {
+async function refresh(wanted = false) {
   const number = ++looks;
   const state = await readState();
   if (number < shownLook) return; // a later look was answered first
   shownLook = number;
   showState(state);
-  await showPictures(state);
+  if (about.serves === "lab") await Promise.all([showRun(state.now_ns, wanted), showActs(), showAnswers()]);
 }
 
 async function poll() {
@@ -230,19 +217,19 @@ async function poll() {
 async function begin() {
   const hasKey = location.hash.startsWith("#key=");
   try {
-    await enter();
+    await opened();
     about = await ask("GET", "/page/");
     if (about.title) { document.title = `${about.title} – labkit`; document.querySelector("h1").textContent = about.title; }
-    $("time").hidden = false;
+    $("moment").hidden = false;
+    $("answers").hidden = about.serves !== "lab";
     if (about.serves === "vault") $("last-title").textContent = "The last requests";
-    await offerVerbs();
+    await offerActs();
     if (!about.control) say("This page only shows: serve with --control to act here.");
   } catch (error) {
     if (error.status === 404) return; // a vault without a control interface: the page says what this is
-    const keyless = error.status === 403 && !hasKey && !sessionStorage.getItem(KEY);
-    return say(keyless ? "To see more, open the address that the server printed: it has a key." : error.message, !keyless);
+    return say(error.status === 403 && !hasKey && error.keyless ? "To see more, open the address that the server printed: it has a key." : error.message, !error.keyless);
   }
-  $("span").onchange = () => refresh().catch((error) => say(error.message, true));
+  $("answers").ontoggle = () => showAnswers().catch((error) => say(error.message, true));
   poll();
 }
 

@@ -11,17 +11,15 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from labkit.service.durations import SECOND_NS
-from labkit.views import colours
 from labkit.views.picture import Picture
 from labkit.views.player.data import data_of
 from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
 from labkit.views.player.stage import stage_of
+from labkit.views.player.style import STATIC, style
 
-STATIC = Path(__file__).parent.parent / "static" / "player"
 MODULES = ("run", "pace", "map", "trees", "answer", "player")
 TREES = "trees"
 """The module that a page has only where trees were recorded."""
@@ -91,6 +89,13 @@ def page_of(
     )
 
 
+def parts_of_page(recording: Recording, timeline: Picture, axis: Axis) -> dict[str, Any]:
+    """Return what a page that has a player already shows of a run: its data, its timeline, and what happened."""
+    data = {**data_of(recording, stage_of(recording)), "axis": axis}
+    tables = f"{_lost(recording)}{happened_table(recording)}"
+    return {"data": data, "timeline": _without_style(timeline.figure), "tables": tables}
+
+
 def _player(timeline: str, has_trees: bool) -> str:
     """Return the parts that the script fills, hidden until it runs, around the timeline."""
     trees = "" if has_trees else f'<p class="faint">{NO_TREES}</p>'
@@ -143,14 +148,6 @@ def _lost(recording: Recording) -> str:
         '<div class="table"><table id="lost"><thead><tr><th>acknowledged, second<th>client<th>path'
         f"<th>lost, second</thead><tbody>{rows}</tbody></table></div>{more}</section>"
     )
-
-
-@cache
-def style() -> str:
-    """Return the style of the page: the colours of its theme, and its own."""
-    lines = (STATIC / "player.css").read_text(encoding="utf-8").splitlines()
-    own = "\n".join(line.strip() for line in lines if not line.startswith("/*"))
-    return f"{colours.readers(':root')}\n{colours.CLASSES}\n{own}"
 
 
 @cache

@@ -17,7 +17,7 @@ from labkit.service.durations import SECOND_NS
 from labkit.views import timeline
 from labkit.views.layout.timeline_layout import RIGHT, WIDTH
 from labkit.views.picture import Picture
-from labkit.views.player.page import Axis, Section, happened_table, page_of, parts_of
+from labkit.views.player.page import Axis, Section, happened_table, page_of, parts_of, parts_of_page
 from labkit.views.player.recording import Recording, recording_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ class Player:
     def html(self) -> str:
         """The page: one HTML document, which asks nobody for anything."""
         return page_of(self.recording, self.timeline, self.axis, self.title, self.facts, self.sections)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The run for a page that has a player already: its data, and as HTML its timeline and its tables."""
+        return parts_of_page(self.recording, self.timeline, self.axis)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was recorded as plain values; instants in nanoseconds."""

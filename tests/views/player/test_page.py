@@ -9,8 +9,9 @@ import pytest
 
 from labkit import Lab
 from labkit.views.player.happenings import OnlyCounted
-from labkit.views.player.page import MODULES, STATIC, happened_table, script, style
+from labkit.views.player.page import MODULES, happened_table, script
 from labkit.views.player.recording import recording_of
+from labkit.views.player.style import STATIC, style
 
 MAX_LINES = 300
 

@@ -15,18 +15,31 @@ const STEP_MS = 1200;
 const FACTORS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
 const find = (name) => document.getElementById(name);
 
-function startPlayer(data) {
-  const run = readRun(data);
-  const pace = readPace(data.pace);
-  const map = makeMap(find("map"), run);
-  const trees = data.trees && makeTrees(find("trees"), data);
-  const cursor = makeCursor(find("time"), data, pace);
-  const rows = [...document.querySelectorAll("#happened tbody tr")];
-  const happenings = Float64Array.from(new Set(run.happened)).sort();
+function startPlayer(given) {
+  let data, run, pace, map, trees, cursor, rows, happenings, answer;
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const figures = { frames: 0, spent: 0 };
   let [at, playing, truly, factor, chosen, drawn, then, marked] = [0, false, false, 3, -1, [], 0, null];
-  const answer = makeAnswer(find("answer"), run, (instant) => { pause(); show(instant); });
+
+  // Show another run, or the same one grown, from what its page has of it: its data, its timeline and its tables.
+  function load(other) {
+    data = other;
+    run = readRun(data);
+    pace = readPace(data.pace);
+    find("map").replaceChildren();
+    map = makeMap(find("map"), run);
+    if (data.trees) find("trees").replaceChildren();
+    trees = data.trees && makeTrees(find("trees"), data);
+    cursor = makeCursor(find("time"), data, pace);
+    cursor.onPoint((instant) => { pause(); chosen = -1; show(instant); });
+    rows = [...document.querySelectorAll("#happened tbody tr")];
+    happenings = Float64Array.from(new Set(run.happened)).sort();
+    answer = makeAnswer(find("answer"), run, (instant) => { pause(); show(instant); });
+    [chosen, marked] = [-1, null];
+    table(rows, (happening) => { show(run.happened[happening]); ask({ happening }); });
+    table([...document.querySelectorAll("#lost tbody tr")], (loss) => { show(data.losses[loss][0]); ask({ loss }); });
+    find("legend").textContent = legendOf(data).join("   ");
+  }
 
   function show(instant, spoken = true) {
     at = Math.max(0, Math.min(instant, data.end));
@@ -150,15 +163,12 @@ function startPlayer(data) {
     const message = map.messageAt(event);
     if (message >= 0) { chosen = message; show(at); ask({ message }); }
   });
-  cursor.onPoint((instant) => { pause(); chosen = -1; show(instant); });
   const buttons = { play, previous: acts.PageUp, next: acts.PageDown, back: acts.ArrowLeft, forward: acts.ArrowRight, slower: acts["-"], faster: acts["+"], true: acts.t, ask: askHere };
   bar(find("controls"), buttons);
-  table(rows, (happening) => { show(run.happened[happening]); ask({ happening }); });
-  table([...document.querySelectorAll("#lost tbody tr")], (loss) => { show(data.losses[loss][0]); ask({ loss }); });
-  find("legend").textContent = legendOf(data).join("   ");
+  load(given);
   document.body.classList.remove("still");
   show(0, false);
-  return { figures, show, at: () => at, drawn: () => drawn, playing: () => playing, run };
+  return { figures, load, show, pause, at: () => at, end: () => data.end, drawn: () => drawn, playing: () => playing, get run() { return run; } };
 }
 
 // A row of buttons with one tab stop: left and right go from one to the next.
@@ -197,7 +207,7 @@ function table(rows, asked) {
 function makeCursor(element, data, pace) {
   const svg = element.querySelector("svg");
   const { left, right, top, bottom } = data.axis;
-  const xOf = (at) => left + ((right - left) * at) / data.end;
+  const xOf = (at) => left + ((right - left) * at) / (data.end || 1);
   const add = (attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", "path");
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

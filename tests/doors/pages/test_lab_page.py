@@ -11,7 +11,7 @@ from labkit import Lab
 from labkit.doors.control import ControlRequest
 from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_driver import LabDriver
-from labkit.doors.lab_page import TAB_STOP, LabPage, plain
+from labkit.doors.pages.lab_page import TAB_STOP, LabPage, plain
 from labkit.lab.bench import Bench
 from labkit.lab.wire.turns import Turns
 
