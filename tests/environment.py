@@ -19,7 +19,7 @@ USERS = "LABKIT_USERS_ENVIRONMENT"
 KEPT = frozenset(
     {
         *("PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "TERM", "USER", "LOGNAME", "VIRTUAL_ENV", "CI"),
-        *("LABKIT_BROWSER", "LABKIT_KEEP", USERS),
+        *("LABKIT_AXE", "LABKIT_BROWSER", "LABKIT_KEEP", USERS),
     }
 )
 """What a program needs to start and to write, and the settings of the tests."""

@@ -1,7 +1,7 @@
 // Run view: the player in the page of a served lab.  It follows the lab until its reader looks back.
 //
 // 1. What came since the last look passes in a second; where motion is to be reduced the newest instant is shown at once.
-// 2. Whoever moves the cursor or plays looks back: the run that is shown stays as it was read until "Now" is wanted.
+// 2. Whoever moves the cursor, plays or asks why looks back: the run that is shown stays as it was read until "Now" is wanted.
 
 import { startPlayer } from "/player/player.js";
 import { $ } from "/asking.js";
@@ -13,7 +13,7 @@ function makeRunView(changed) {
   let player = null, shown = 0, glides = 0;
 
   function follows() {
-    return player === null || (!player.playing() && (player.at() === shown || player.at() >= player.end()));
+    return player === null || ($("answer").hidden && !player.playing() && (player.at() === shown || player.at() >= player.end()));
   }
 
   function put(at) {

@@ -34,6 +34,7 @@ function stepsOf(data, chain) {
 // An answer in an element: `go` is called with the instant of each step that is chosen.
 function makeAnswer(element, run, go) {
   element.replaceChildren();
+  element.hidden = true;
   const [heading, facts, list, root] = ["h2", "p", "ol", "p"].map((name) => element.appendChild(document.createElement(name)));
   let buttons = [];
 
