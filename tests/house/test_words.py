@@ -48,7 +48,8 @@ FORBIDDEN = {
 
 # A test may be left out for want of a browser, or of a Python for it, which no package index has; nothing else is.
 MAY_BE_LEFT_OUT = (
-    r"tests/browser\.py:\d+ in_a_browser = |tests/lessons/test_site_in_a_browser\.py:\d+ (?:with_wheels = |\s*pytest\.)"
+    r"tests/browser\.py:\d+ in_a_browser = |tests/axe\.py:\d+ with_axe = |"
+    r"tests/lessons/test_site_in_a_browser\.py:\d+ (?:with_wheels = |\s*pytest\.)"
 )
 
 UNFINISHED = (
