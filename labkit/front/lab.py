@@ -142,17 +142,23 @@ class Lab(Bench, but="dashboard serve"):
 
         return timeline.of_lab(self.queries, start, end)
 
-    def play(self, *, only: str | None = None) -> Player:
+    def play(self, *, only: str | None = None, beside: Lab | None = None) -> Player:
         """Return the run up to now as a page that plays it: map with messages, timeline, what clients got, and why.
 
         It is slowed down for messages of interest: ``only`` is ``replication`` or ``clients``; by default those that a
         fault, a promotion or a lost write touches.  ``save("run.html")`` writes it to a file that needs nothing else.
         Which pages of the clusters' trees differ is shown from the instant on at which ``keep_pictures`` was called.
+        Another lab, such as a branch, is shown ``beside`` it: at the same instant, with the first difference marked.
         """
         from labkit.views.player import player
 
         title = self.scenario.title if self.scenario is not None else "A run of a lab"
-        return player.of_lab(self.queries, self.invariants, title, only, self._pictures)
+        played = player.of_lab(self.queries, self.invariants, title, only, self._pictures)
+        if beside is None:
+            return played
+        if not isinstance(beside, Lab) or beside is self:
+            raise wrong("beside", "another lab, such as a branch of this one", beside)
+        return played.with_beside(beside.play(only=only), self.compare(beside))
 
     def serve(
         self, port: int = 0, *, speed: float = 0, control: bool = False, settings: DoorSettings | None = None

@@ -13,6 +13,7 @@ from labkit.lab.causes.explanation import Explanation
 from labkit.lab.measures.state_spans import Span
 from labkit.lab.measures.trees_over_time import TreesOverTime
 from labkit.vault.replication.tree.merkle import FAN_OUT
+from labkit.views.player.pace import Stretch
 from labkit.views.player.recording import Recording
 from labkit.views.player.stage import Stage
 from labkit.views.state_words import in_words
@@ -54,7 +55,7 @@ def data_of(recording: Recording, stage: Stage) -> dict[str, Any]:
         "sentences": [[_us(at_ns), sentence, row] for at_ns, sentence, row in sentences.values],
         "operations": _operations(recording),
         "before": [recording.before[name] for name in OUTCOMES],
-        "pace": _pace(recording),
+        "pace": paced(recording.stretches),
         "trees": None if recording.trees is None else _trees(recording.trees),
         "stage": _stage(stage),
     }
@@ -156,10 +157,10 @@ def _operations(recording: Recording) -> dict[str, list[int]]:
     return {"at": _differences(at for at, _ in found), "how": [how for _, how in found]}
 
 
-def _pace(recording: Recording) -> list[Any]:
+def paced(stretches: Iterable[Stretch]) -> list[Any]:
     """Return the stretches: how long each was and is on screen in milliseconds, and its kind."""
     found, last = [], 0
-    for stretch in recording.stretches:
+    for stretch in stretches:
         to = _us(stretch.to_ns)
         found.append([to - last, round(stretch.shown_ms, 1), stretch.kind])
         last = to

@@ -14,15 +14,17 @@ from html import escape
 from typing import Any
 
 from labkit.service.durations import SECOND_NS
-from labkit.views.picture import Picture
+from labkit.views.player.beside import Beside
 from labkit.views.player.data import data_of
+from labkit.views.player.page_parts import Shown, two_columns
 from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
 from labkit.views.player.stage import stage_of
 from labkit.views.player.style import STATIC, style
 
-MODULES = ("run", "pace", "map", "trees", "answer", "player")
-TREES = "trees"
-"""The module that a page has only where trees were recorded."""
+MODULES = ("run", "pace", "map", "trees", "answer", "beside", "player")
+TREES, BESIDE = "trees", "beside"
+"""The modules that a page has only where trees were recorded, or another run is beside."""
+SPOKEN = '<p id="spoken" role="status" aria-live="polite"></p>'
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
@@ -44,9 +46,7 @@ BUTTONS = (
     ("ask", "Why?", "Enter"),
 )
 """The buttons: identifier, words, and the key that does the same."""
-
-Axis = dict[str, float]
-"""Where the timeline's time begins and ends, and how high its marks are: left, right, top, bottom."""
+APART = ("apart", "First difference", "where the two runs part: d")
 
 
 class Section:
@@ -61,60 +61,58 @@ class Section:
         return f"Section({self.heading})"
 
 
-def page_of(
-    recording: Recording, timeline: Picture, axis: Axis, title: str, facts: str, sections: Sequence[Section] = ()
-) -> str:
+def page_of(shown: Shown, sections: Sequence[Section] = (), beside: Beside | None = None) -> str:
     """Return the document; ``sections`` stand between the player and the table of what happened."""
-    data = {**data_of(recording, stage_of(recording)), "axis": axis}
+    recording, title = shown.recording, escape(shown.title)
+    data = {**data_of(recording, stage_of(recording)), "axis": shown.axis}
+    if beside is not None:
+        data |= beside.data(recording)
     # A text of the run must not end the script that it stands in.
     said = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-    quiet = timeline._replace(description="What became of clusters and nodes; the table below says the same.")
     more = "".join(f"<section><h2>{escape(one.heading)}</h2>{one.html}</section>" for one in sections)
+    left_out = {name for name, is_there in ((TREES, recording.trees), (BESIDE, beside)) if is_there is None}
     return "\n".join(
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<title>{escape(title)}</title><style>{style()}</style></head><body class="still"><main>',
-            f'<h1>{escape(title)}</h1><p class="faint">{escape(facts)}</p>',
+            f'<title>{title}</title><style>{style()}</style></head><body class="still"><main>',
+            f'<h1>{title}</h1><p class="faint">{escape(shown.facts)}</p>',
             "<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>",
-            _player(_without_style(quiet.figure), recording.trees is not None),
+            _player(shown, beside),
             more,
             _lost(recording),
             happened_table(recording),
-            f"</main><script>(() => {{\n{script(recording.trees is not None)}",
+            f"</main><script>(() => {{\n{script(frozenset(left_out))}",
             f"window.player = startPlayer({said});\n}})();</script>",
             "</body></html>",
         )
     )
 
 
-def parts_of_page(recording: Recording, timeline: Picture, axis: Axis) -> dict[str, Any]:
+def parts_of_page(shown: Shown) -> dict[str, Any]:
     """Return what a page that has a player already shows of a run: its data, its timeline, and what happened."""
-    data = {**data_of(recording, stage_of(recording)), "axis": axis}
-    tables = f"{_lost(recording)}{happened_table(recording)}"
-    return {"data": data, "timeline": _without_style(timeline.figure), "tables": tables}
+    data = {**data_of(shown.recording, stage_of(shown.recording)), "axis": shown.axis}
+    tables = f"{_lost(shown.recording)}{happened_table(shown.recording)}"
+    return {"data": data, "timeline": shown.still, "tables": tables}
 
 
-def _player(timeline: str, has_trees: bool) -> str:
-    """Return the parts that the script fills, hidden until it runs, around the timeline."""
-    trees = "" if has_trees else f'<p class="faint">{NO_TREES}</p>'
+def _player(shown: Shown, beside: Beside | None) -> str:
+    """Return the parts that the script fills, hidden until it runs, around the timeline, and those of a run beside."""
+    trees = "" if shown.recording.trees is not None else f'<p class="faint">{NO_TREES}</p>'
+    rows = (*BUTTONS, APART) if beside is not None and beside.found.at_ns is not None else BUTTONS
     buttons = "".join(
-        f'<button type="button" id="{name}" title="{hint}">{words}</button>' for name, words, hint in BUTTONS
+        f'<button type="button" id="{name}" title="{hint}">{words}</button>' for name, words, hint in rows
     )
-    stage = (
-        '<div class="live"><div id="map" class="labkit-picture" tabindex="0" role="group" '
-        'aria-label="map with messages" aria-describedby="said"></div><p id="legend" class="faint"></p>'
-        f'<div id="trees">{trees}</div></div>'
-    )
-    shown = timeline.replace('<div class="labkit-picture"', '<div id="time" class="labkit-picture"', 1)
+    more = f'<p id="legend" class="faint"></p><div id="trees">{trees}</div>'
     below = (
-        '<p id="said"></p><p id="spoken" role="status" aria-live="polite"></p>'
+        f'<p id="said" class="said"></p>{SPOKEN}'
         f'<div id="controls" role="toolbar" aria-label="playing">{buttons}</div>'
         '<p><b id="speed"></b></p><p>Clients and operators: <span id="got"></span></p>'
         f'<p id="keys" class="faint">{KEYS}</p><section id="answer" tabindex="-1" aria-label="why" hidden></section>'
     )
-    return f'<div id="stage">{stage}<div>{shown}</div></div><div class="live">{below}</div>'
+    stage = two_columns("", "map with messages", shown.still, more)
+    return f'{stage}<div class="live">{below}</div>{"" if beside is None else beside.html}'
 
 
 def happened_table(recording: Recording) -> str:
@@ -151,23 +149,15 @@ def _lost(recording: Recording) -> str:
 
 
 @cache
-def script(has_trees: bool = True) -> str:
+def script(left_out: frozenset[str] = frozenset()) -> str:
     """Return the modules as one script, without their comments and indents: each after those that it imports from."""
-    modules = [name for name in MODULES if has_trees or name != TREES]
+    modules = [name for name in MODULES if name not in left_out]
     return "\n".join(_packed((STATIC / f"{name}.js").read_text(encoding="utf-8")) for name in modules)
 
 
 def _packed(module: str) -> str:
     module = re.sub(r"^(?:import|export) \{[^}]*\}[^;]*;\n?", "", module, flags=re.MULTILINE)
     return "\n".join(line.strip() for line in module.splitlines() if line.strip() and not line.strip().startswith("//"))
-
-
-def _without_style(picture: str) -> str:
-    """Return a picture without what the page's own style says: its style, its colours' values, how words stand out."""
-    bare = re.sub(r"<style>.*?</style>", "", picture, flags=re.DOTALL)
-    outlined = 'paint-order="stroke" stroke-width="4" stroke-linejoin="round"'
-    bare = re.sub(rf' (?:(?:fill|stroke)="#[0-9a-f]{{6}}"|{outlined})', "", bare)
-    return re.sub(r'(?<=\d)\.0(?=")', "", bare)
 
 
 def parts_of(value: Any) -> Any:

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.arguments import wrong
 from labkit.service.durations import SECOND_NS
 from labkit.views import timeline
+from labkit.views.comparison import Comparison
 from labkit.views.layout.timeline_layout import RIGHT, WIDTH
 from labkit.views.picture import Picture
-from labkit.views.player.page import Axis, Section, happened_table, page_of, parts_of, parts_of_page
+from labkit.views.player.beside import Beside
+from labkit.views.player.page import Section, happened_table, page_of, parts_of, parts_of_page
+from labkit.views.player.page_parts import Axis, Shown
 from labkit.views.player.recording import Recording, recording_of
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ class Player:
         self.recording, self.timeline, self.axis = recording, drawn, axis
         self.title, self.facts = title, facts
         self.sections: tuple[Section, ...] = ()
+        self._beside: Beside | None = None
         self.more: Mapping[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -45,12 +49,16 @@ class Player:
     @cached_property
     def html(self) -> str:
         """The page: one HTML document, which asks nobody for anything."""
-        return page_of(self.recording, self.timeline, self.axis, self.title, self.facts, self.sections)
+        return page_of(self._shown, self.sections, self._beside)
+
+    @property
+    def _shown(self) -> Shown:
+        return Shown(self.recording, self.timeline, self.axis, self.title, self.facts)
 
     @property
     def parts(self) -> dict[str, Any]:
         """The run for a page that has a player already: its data, and as HTML its timeline and its tables."""
-        return parts_of_page(self.recording, self.timeline, self.axis)
+        return parts_of_page(self._shown)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was recorded as plain values; instants in nanoseconds."""
@@ -64,7 +72,14 @@ class Player:
     def with_sections(self, sections: Iterable[Section], more: Mapping[str, Any]) -> Player:
         """Return a player of the same run with more in its page, and the same as plain values."""
         player = Player(self.recording, self.timeline, self.axis, self.title, self.facts)
-        player.sections, player.more = tuple(sections), more
+        player.sections, player.more, player._beside = tuple(sections), more, self._beside
+        return player
+
+    def with_beside(self, other: Player, found: Comparison) -> Player:
+        """Return a player of the same run with another beside it, and where the two part."""
+        said = {"beside": other.to_dict(), "part_at_ns": found.at_ns, "parts": found.text}
+        player = self.with_sections(self.sections, {**self.more, **said})
+        player._beside = Beside(other._shown, found)
         return player
 
     def save(self, path: str | Path) -> None:

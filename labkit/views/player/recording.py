@@ -132,6 +132,16 @@ def _stretches(
     return pace(end_ns, flights, [one.at_ns for one in happenings if one.kind in WEIGHTY])
 
 
+def stretches_of(*recordings: Recording) -> list[Stretch]:
+    """Return the stretches of runs that are on screen together: as long as the slower of them needs."""
+    flights, instants = [], []
+    for one in recordings:
+        by_row = {message.row: message for message in one.messages}
+        flights += [(by_row[row].sent_ns, by_row[row].gone_ns) for row in one.interesting]
+        instants += [happening.at_ns for happening in one.happenings if happening.kind in WEIGHTY]
+    return pace(max(one.end_ns for one in recordings), flights, instants)
+
+
 def _hosts(queries: Queries, messages: list[Carried]) -> tuple[RecordedHost, ...]:
     """Return the hosts there are, in the order of the blueprint, and any other that sent or got something."""
     blueprint, network = queries.blueprint, queries.parts.network

@@ -102,7 +102,7 @@ function makeMap(room, run) {
   const [, , width] = data.stage.view;
   const svg = draw("svg", room, { viewBox: data.stage.view.join(" "), class: "labkit map", role: "presentation" });
   room.style.setProperty("--least", `${Math.ceil((width * 12) / 13)}px`);
-  room.closest("#stage").classList.toggle("wide", width > WIDE);
+  room.closest(".stage").classList.toggle("wide", width > WIDE);
   room.style.setProperty("--widest", `${Math.round(width * 1.4)}px`);
   const still = drawStill(svg, data);
   const air = draw("g", svg);

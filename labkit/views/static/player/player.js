@@ -6,6 +6,7 @@
 // 3. Where motion is to be reduced, playing goes from event to event.
 
 import { makeAnswer } from "./answer.js";
+import { makeBeside } from "./beside.js";
 import { legendOf, makeMap } from "./map.js";
 import { breaksOf, instantAt, readPace, shownAt, speedAt, speedWords } from "./pace.js";
 import { makeTrees } from "./trees.js";
@@ -16,7 +17,7 @@ const FACTORS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
 const find = (name) => document.getElementById(name);
 
 function startPlayer(given) {
-  let data, run, pace, map, trees, cursor, rows, happenings, answer;
+  let data, run, pace, map, trees, cursor, rows, happenings, answer, beside, end, stops;
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const figures = { frames: 0, spent: 0 };
   let [at, playing, truly, factor, chosen, drawn, then, marked] = [0, false, false, 3, -1, [], 0, null];
@@ -32,6 +33,9 @@ function startPlayer(given) {
     trees = data.trees && makeTrees(find("trees"), data);
     cursor = makeCursor(find("time"), data, pace);
     cursor.onPoint((instant) => { pause(); chosen = -1; show(instant); });
+    end = Math.max(data.end, data.beside?.end ?? 0);
+    beside = data.beside && makeBeside(data.beside, pace, makeCursor, (instant) => { pause(); chosen = -1; show(instant); });
+    stops = beside ? Float64Array.from(new Set([...run.stops, ...beside.run.stops, data.apart ?? 0])).sort() : run.stops;
     rows = [...document.querySelectorAll("#happened tbody tr")];
     happenings = Float64Array.from(new Set(run.happened)).sort();
     answer = makeAnswer(find("answer"), run, (instant) => { pause(); show(instant); });
@@ -42,16 +46,18 @@ function startPlayer(given) {
   }
 
   function show(instant, spoken = true) {
-    at = Math.max(0, Math.min(instant, data.end));
-    drawn = map.show(at, chosen);
-    const sentence = [sentenceAt(run, at), trees?.show(at)].filter(Boolean).join(" ");
-    cursor.put(at, sentence);
+    at = Math.max(0, Math.min(instant, end));
+    const own = Math.min(at, data.end);
+    drawn = map.show(own, chosen);
+    const other = beside?.show(at);
+    const sentence = [at > data.end && "This run has ended.", sentenceAt(run, own), trees?.show(own)].filter(Boolean).join(" ");
+    cursor.put(own, sentence);
     find("said").textContent = sentence;
-    find("got").textContent = gotAt(run, at);
+    find("got").textContent = gotAt(run, own);
     const speed = (truly ? 1 : speedAt(pace, at)) * FACTORS[factor];
     find("speed").textContent = truly && FACTORS[factor] === 1 ? speedWords(1) : speedWords(speed);
     mark(stateAt(run, at).happening);
-    if (spoken) find("spoken").textContent = sentence;
+    if (spoken) find("spoken").textContent = other ? `Here: ${sentence} There: ${other}` : sentence;
   }
 
   function mark(happening) {
@@ -67,7 +73,7 @@ function startPlayer(given) {
     const began = performance.now();
     const passed = Math.min(100, now - then);
     if (still.matches) {
-      if (now - then >= STEP_MS) { then = now; show(stopBeside(run.stops, at, 1), false); }
+      if (now - then >= STEP_MS) { then = now; show(stopBeside(stops, at, 1), false); }
     } else {
       then = now;
       const forward = truly ? at + passed * 1000 * FACTORS[factor] : instantAt(pace, shownAt(pace, at) + passed * FACTORS[factor]);
@@ -75,7 +81,7 @@ function startPlayer(given) {
     }
     figures.frames += 1;
     figures.spent += performance.now() - began;
-    if (at >= data.end) pause();
+    if (at >= end) pause();
     else requestAnimationFrame(frame);
   }
 
@@ -88,7 +94,7 @@ function startPlayer(given) {
 
   function play() {
     if (playing) { pause(); return; }
-    if (at >= data.end) at = 0;
+    if (at >= end) at = 0;
     playing = true;
     then = performance.now();
     label();
@@ -138,12 +144,13 @@ function startPlayer(given) {
     t: () => { truly = !truly; label(); show(at, !playing); },
     "+": () => change(1),
     "-": () => change(-1),
-    ArrowRight: () => go(run.stops, 1),
-    ArrowLeft: () => go(run.stops, -1),
+    ArrowRight: () => go(stops, 1),
+    ArrowLeft: () => go(stops, -1),
     PageDown: () => go(happenings, 1),
     PageUp: () => go(happenings, -1),
     Home: () => go([0], -1),
-    End: () => go([data.end], 1),
+    End: () => go([end], 1),
+    d: () => go([data.apart ?? at], 1),
     Enter: askHere,
   };
 
@@ -159,16 +166,17 @@ function startPlayer(given) {
 
   find("map").addEventListener("keydown", onKey);
   find("time").addEventListener("keydown", onKey);
+  ["map-beside", "time-beside"].forEach((name) => find(name)?.addEventListener("keydown", onKey));
   find("map").addEventListener("click", (event) => {
     const message = map.messageAt(event);
     if (message >= 0) { chosen = message; show(at); ask({ message }); }
   });
-  const buttons = { play, previous: acts.PageUp, next: acts.PageDown, back: acts.ArrowLeft, forward: acts.ArrowRight, slower: acts["-"], faster: acts["+"], true: acts.t, ask: askHere };
+  const buttons = { play, previous: acts.PageUp, next: acts.PageDown, back: acts.ArrowLeft, forward: acts.ArrowRight, slower: acts["-"], faster: acts["+"], true: acts.t, ask: askHere, apart: acts.d };
   bar(find("controls"), buttons);
   load(given);
   document.body.classList.remove("still");
   show(0, false);
-  return { figures, load, show, pause, at: () => at, end: () => data.end, drawn: () => drawn, playing: () => playing, get run() { return run; } };
+  return { figures, load, show, pause, at: () => at, end: () => end, drawn: () => drawn, playing: () => playing, get run() { return run; } };
 }
 
 // A row of buttons with one tab stop: left and right go from one to the next.
@@ -219,6 +227,7 @@ function makeCursor(element, data, pace) {
     const middle = xOf((from + to) / 2);
     add({ d: `M${middle - 5} ${bottom + 6}l4-12M${middle + 1} ${bottom + 6}l4-12`, class: "break" });
   });
+  if (data.apart !== undefined && data.apart !== null) add({ d: `M${xOf(data.apart)} ${top - 8}V${bottom + 8}`, class: "apart" });
   const line = add({ d: `M0 ${top}V${bottom + 8}`, class: "cursor" });
   const places = { role: "slider", "aria-label": "time of the run", "aria-valuemin": 0, "aria-valuemax": data.end / 1e6, tabindex: 0 };
   for (const [key, value] of Object.entries(places)) element.setAttribute(key, value);
