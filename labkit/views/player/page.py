@@ -16,6 +16,7 @@ from typing import Any
 from labkit.service.durations import SECOND_NS
 from labkit.views.player.beside import Beside
 from labkit.views.player.data import data_of
+from labkit.views.player.packed_columns import packed
 from labkit.views.player.page_parts import Shown, two_columns
 from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
 from labkit.views.player.stage import stage_of
@@ -64,7 +65,7 @@ class Section:
 def page_of(shown: Shown, sections: Sequence[Section] = (), beside: Beside | None = None) -> str:
     """Return the document; ``sections`` stand between the player and the table of what happened."""
     recording, title = shown.recording, escape(shown.title)
-    data = {**data_of(recording, stage_of(recording)), "axis": shown.axis}
+    data = {**packed(data_of(recording, stage_of(recording))), "axis": shown.axis}
     if beside is not None:
         data |= beside.data(recording)
     # A text of the run must not end the script that it stands in.

@@ -12,6 +12,13 @@ Axis = dict[str, float]
 """Where the timeline's time begins and ends, and how high its marks are: left, right, top, bottom."""
 
 
+COLUMN = (
+    r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)" class="fill-(\w+) line-\5">'
+    r"<title>[^<]*</title></rect>"
+)
+"""A column of operations that ended in one way: filled and bordered alike."""
+
+
 class Shown(NamedTuple):
     """A run as a page shows it: what was recorded, its timeline and where that has its axis, its title and facts."""
 
@@ -43,4 +50,21 @@ def bare(picture: str) -> str:
     found = re.sub(r"<style>.*?</style>", "", picture, flags=re.DOTALL)
     outlined = 'paint-order="stroke" stroke-width="4" stroke-linejoin="round"'
     found = re.sub(rf' (?:(?:fill|stroke)="#[0-9a-f]{{6}}"|{outlined})', "", found)
-    return re.sub(r'(?<=\d)\.0(?=")', "", found)
+    found = re.sub(r'(?<=\d)\.0(?=")', "", found)
+    return "\n".join(_merged(found.split("\n")))
+
+
+def _merged(lines: list[str]) -> list[str]:
+    """Return elements, one a line, with the columns of one colour as one shape: the sentence below says how many."""
+    kept: list[str] = []
+    steps: dict[str, str] = {}
+    for line in lines:
+        column = re.fullmatch(COLUMN, line)
+        if column is None:
+            kept.append(line)
+            continue
+        x, y, width, height, colour = column.groups()
+        if colour not in steps:
+            kept.append(colour)
+        steps[colour] = f"{steps.get(colour, '')}M{x} {y}h{width}v{height}h-{width}z"
+    return [f'<path d="{steps[line]}" class="fill-{line} line-{line}"/>' if line in steps else line for line in kept]

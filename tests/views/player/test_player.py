@@ -64,11 +64,15 @@ def test_the_page_of_a_failover_is_small_and_names_no_address(failover: Lab) -> 
     assert "default-src 'none'" in page
 
 
-@pytest.mark.parametrize(("every_ms", "whole", "packed"), [(200, 80, 20), (50, 200, 40)])
-def test_a_minute_of_writes_is_small(every_ms: int, whole: int, packed: int) -> None:
+@pytest.mark.parametrize(
+    ("every_ms", "has_trees", "whole", "packed"), [(200, False, 80, 20), (50, False, 200, 40), (200, True, 80, 25)]
+)
+def test_a_minute_of_writes_is_small(every_ms: int, has_trees: bool, whole: int, packed: int) -> None:
     work = WorkloadPlan(operation="put-secret", every_ns=every_ms * 1_000_000, keys=40, from_ns=SECOND_NS)
     shop = ClientPlan(name="shop", site="lisbon", use=("paris", "tokyo"), count=1, workload=(work,))
     lab = Lab(pair().with_clients(shop))
+    if has_trees:
+        lab.keep_pictures()
     lab.replicate("paris", "tokyo")
     page = lab.run(until="60s").play().html.encode()
 

@@ -15,6 +15,39 @@ function summed(differences) {
   return found;
 }
 
+const SIGNS = Array.from({ length: 94 }, (_, place) => String.fromCharCode(33 + place)).filter((sign) => !"\"'<\\".includes(sign));
+const HALF = SIGNS.length >> 1;
+const PLACES = new Map(SIGNS.map((sign, place) => [sign, place]));
+
+// The numbers of a column, which may have been packed as text; `signed` where some may be below 0.
+function numbersOf(column, signed) {
+  if (typeof column !== "string") return column;
+  const found = [];
+  let [value, scale] = [0, 1];
+  for (const sign of column) {
+    const place = PLACES.get(sign);
+    value += (place % HALF) * scale;
+    scale *= HALF;
+    if (place < HALF) {
+      found.push(!signed ? value : value % 2 ? -(value + 1) / 2 : value / 2);
+      [value, scale] = [0, 1];
+    }
+  }
+  return found;
+}
+
+// Spell out the packed columns of the data, where it has any.
+function spellOut(data) {
+  const columns = (part, names, signed) => names.forEach((name) => { part[name] = numbersOf(part[name], signed); });
+  columns(data, ["interesting"]);
+  columns(data.messages, ["at", "took", "kind", "row", "cause"]);
+  columns(data.operations, ["at", "how"]);
+  const apart = data.trees?.apart;
+  if (!apart) return;
+  columns(apart, ["pair", "from", "took"], true);
+  if (typeof apart.pages === "string") apart.pages = apart.pages ? apart.pages.split(" ").map((row) => numbersOf(row, true)) : [];
+}
+
 // How many values of a sorted list are at most so large.
 function upTo(list, value) {
   let low = 0;
@@ -29,6 +62,7 @@ function upTo(list, value) {
 
 // The data with its lists spelled out: messages by their sending, and where each happening is.
 function readRun(data) {
+  spellOut(data);
   const { took, kind, cause } = data.messages;
   const end = summed(data.messages.at);
   const sent = end.map((at, place) => at - took[place] - data.kinds[kind[place]][4]);
@@ -194,5 +228,5 @@ function causeOf(run, message) {
 }
 
 export {
-  LOST_SHOWN, causeOf, gotAt, inSeconds, justLost, messageWords, onTheWay, readRun, sentenceAt, shareOf, stateAt, stopBeside, upTo,
+  LOST_SHOWN, causeOf, numbersOf, spellOut, gotAt, inSeconds, justLost, messageWords, onTheWay, readRun, sentenceAt, shareOf, stateAt, stopBeside, upTo,
 };
