@@ -20,7 +20,9 @@ FILES = {
     "/page.css": ("page.css", "text/css"),
     **{f"/{name}.js": (f"{name}.js", "text/javascript") for name in SCRIPTS},
 }
-PLAYER_FILES = {f"/player/{name}.js": name for name in ("run", "pace", "map", "trees", "answer", "beside", "player")}
+PLAYER_FILES = {
+    f"/player/{name}.js": name for name in ("run", "pace", "map", "trees", "answer", "beside", "zoom", "player")
+}
 PLAYER_STYLE = "/player.css"
 
 POLICY = (

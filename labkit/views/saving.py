@@ -22,6 +22,7 @@ ZOOM = 2
 STYLE = (
     ":root{color-scheme:light dark}body{margin:1rem auto;padding:0 1rem;max-width:80rem;font:16px/1.5 system-ui,"
     "sans-serif}div,details{overflow-x:auto}th,td{text-align:left;padding:.1rem .6rem;vertical-align:top}"
+    ".unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
 )
 
 
@@ -61,10 +62,12 @@ def table_of(columns: Sequence[str], rows: Sequence[tuple[Any, ...]], most: int 
 
 def _page(saved: Saved) -> str:
     table = table_of(saved.columns, saved.rows, max(1, len(saved.rows))).replace("<details>", "<details open>")
+    title = escape(saved.title)
+    unseen = ' class="unseen"' if f">{title}</text>" in saved.svg else ""  # the picture has it in view already
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(saved.title)}</title>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{STYLE}</style></head><body><main><h1>{escape(saved.title)}</h1>"
+        f"<style>{STYLE}</style></head><body><main><h1{unseen}>{title}</h1>"
         f'<div tabindex="0" role="region" aria-label="picture">{saved.svg}</div>'
         f"<p>{escape(saved.description)}</p>{table}</main></body></html>\n"
     )

@@ -40,7 +40,7 @@ def test_every_key_and_choice_is_named() -> None:
     keys = set(re.findall(r"^    \"?([\w+ -]+?)\"?: ", acts[1], re.MULTILINE))
     names = {" ": "space", "ArrowRight": "right", "ArrowLeft": "left", "PageDown": "Page Down", "PageUp": "Page Up"}
 
-    assert len(keys) == 12
+    assert len(keys) == 14
     for key in keys:
         assert f" {names.get(key, key)} |" in TEXT or f" {names.get(key, key)}," in TEXT, key
     assert all(f'only="{name}"' in TEXT for name in ONLY)

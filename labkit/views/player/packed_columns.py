@@ -3,17 +3,20 @@
 1. A number is a few signs, the lowest part first; the last sign of a number is one of the first half of all signs.
 2. A column that may hold a number below 0 says so by its name (``SIGNED``): it then holds 2n, and for negative ones
    -2n - 1.
+3. When a message ended is not there: it follows from when its cause ended, how much later it was sent, and how long it
+   took.  Of those without a cause it is how much later than the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 SIGNS = "".join(chr(code) for code in range(33, 127) if chr(code) not in "\"'<\\")
 HALF = len(SIGNS) // 2
 COLUMNS = {
-    "messages": ("at", "took", "kind", "row", "cause"),
+    "messages": ("took", "kind", "row", "cause"),
     "operations": ("at", "how"),
 }
 SIGNED = {"apart": ("pair", "from", "took")}
@@ -24,12 +27,27 @@ def packed(data: Mapping[str, Any]) -> dict[str, Any]:
     found = {**data, "interesting": text_of(data["interesting"])}
     for part, names in COLUMNS.items():
         found[part] = {**data[part], **{name: text_of(data[part][name]) for name in names}}
+    found["messages"]["sent"] = text_of(map(with_sign, _sent_later(data)))
+    del found["messages"]["at"]
     if data["trees"] is not None:
         apart = data["trees"]["apart"]
         columns = {name: text_of(map(with_sign, apart[name])) for name in SIGNED["apart"]}
         pages = " ".join(text_of(map(with_sign, row)) for row in apart["pages"])
         found["trees"] = {**data["trees"], "apart": {**columns, "pages": pages}}
     return found
+
+
+def _sent_later(data: Mapping[str, Any]) -> Iterator[int]:
+    """Yield for each message how much later it was sent than its cause ended, or the last one without a cause began."""
+    messages, kinds = data["messages"], data["kinds"]
+    ends = [*accumulate(messages["at"])]
+    last = 0
+    for number, (end, took, kind, cause) in enumerate(
+        zip(ends, messages["took"], messages["kind"], messages["cause"], strict=True)
+    ):
+        sent = end - took - kinds[kind][4]
+        yield sent - (ends[number - cause] if cause else last)
+        last = last if cause else sent
 
 
 def with_sign(number: int) -> int:

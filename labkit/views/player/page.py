@@ -22,7 +22,7 @@ from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
 from labkit.views.player.stage import stage_of
 from labkit.views.player.style import STATIC, style
 
-MODULES = ("run", "pace", "map", "trees", "answer", "beside", "player")
+MODULES = ("run", "pace", "map", "trees", "answer", "beside", "zoom", "player")
 TREES, BESIDE = "trees", "beside"
 """The modules that a page has only where trees were recorded, or another run is beside."""
 SPOKEN = '<p id="spoken" role="status" aria-live="polite"></p>'
@@ -31,8 +31,8 @@ POLICY = (
 )
 KEYS = (
     "Keys, with the focus on the timeline or the map: left and right, one event; Page Up and Page Down, what happened; "
-    "Home and End; space, play or pause; t, true pace; + and -, faster and slower; Enter, why. On the map, up and down "
-    "choose a message."
+    "Home and End; space, play or pause; t, true pace; + and -, faster and slower; z and x, zoom in and out; Enter, "
+    "why. On the map, up and down choose a message; on the timeline, a drag with the shift key takes a stretch."
 )
 NO_TREES = "Which pages of the trees differ was not recorded: call lab.keep_pictures() before the run."
 BUTTONS = (
@@ -45,6 +45,8 @@ BUTTONS = (
     ("faster", "Faster", "+"),
     ("true", "True pace", "t"),
     ("ask", "Why?", "Enter"),
+    ("in", "Zoom in", "z"),
+    ("out", "Zoom out", "x"),
 )
 """The buttons: identifier, words, and the key that does the same."""
 APART = ("apart", "First difference", "where the two runs part: d")
@@ -112,7 +114,9 @@ def _player(shown: Shown, beside: Beside | None) -> str:
         '<p><b id="speed"></b></p><p>Clients and operators: <span id="got"></span></p>'
         f'<p id="keys" class="faint">{KEYS}</p><section id="answer" tabindex="-1" aria-label="why" hidden></section>'
     )
-    stage = two_columns("", "map with messages", shown.still, more)
+    stage = two_columns(
+        "", "map with messages", shown.still, more, '<div id="zoom" class="labkit-picture" hidden></div>'
+    )
     return f'{stage}<div class="live">{below}</div>{"" if beside is None else beside.html}'
 
 

@@ -35,14 +35,14 @@ class Shown(NamedTuple):
         return bare(self.timeline._replace(description=said).figure)
 
 
-def two_columns(which: str, words: str, timeline: str, more: str = "") -> str:
+def two_columns(which: str, words: str, timeline: str, more: str = "", below: str = "") -> str:
     """Return a stage: the map, which the script fills, and the timeline; identifiers end in ``which``."""
     drawn = (
         f'<div class="live"><div id="map{which}" class="labkit-picture" tabindex="0" role="group" '
         f'aria-label="{words}" aria-describedby="said{which}"></div>{more}</div>'
     )
     shown = timeline.replace('<div class="labkit-picture"', f'<div id="time{which}" class="labkit-picture"', 1)
-    return f'<div id="stage{which}" class="stage">{drawn}<div>{shown}</div></div>'
+    return f'<div id="stage{which}" class="stage">{drawn}<div>{shown}{below}</div></div>'
 
 
 def bare(picture: str) -> str:

@@ -50,7 +50,9 @@ def test_the_script_spells_out_what_was_packed(tmp_path: Path) -> None:
     plain = data_of(recording, stage_of(recording))
     short = packed(plain)
 
-    assert type(short["messages"]["at"]) is type(short["trees"]["apart"]["pages"]) is type(short["interesting"]) is str
+    assert (
+        type(short["messages"]["sent"]) is type(short["trees"]["apart"]["pages"]) is type(short["interesting"]) is str
+    )
     found = asked(tmp_path, [plain, short], "data.map((one) => { spellOut(one); return one; })")
     assert found is None or found[0] == found[1]
     numbers = [0, 44, 45, 2024, 2025, 10**12]

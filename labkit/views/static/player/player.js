@@ -10,6 +10,7 @@ import { makeBeside } from "./beside.js";
 import { legendOf, makeMap } from "./map.js";
 import { breaksOf, instantAt, readPace, shownAt, speedAt, speedWords } from "./pace.js";
 import { makeTrees } from "./trees.js";
+import { makeZoom } from "./zoom.js";
 import { gotAt, inSeconds, messageWords, readRun, sentenceAt, stateAt, stopBeside } from "./run.js";
 
 const STEP_MS = 1200;
@@ -18,6 +19,7 @@ const find = (name) => document.getElementById(name);
 
 function startPlayer(given) {
   let data, run, pace, map, trees, cursor, rows, happenings, answer, beside, end, stops;
+  const zoom = makeZoom(find("zoom"), (instant) => { pause(); chosen = -1; show(instant); });
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const figures = { frames: 0, spent: 0 };
   let [at, playing, truly, factor, chosen, drawn, then, marked] = [0, false, false, 3, -1, [], 0, null];
@@ -32,7 +34,8 @@ function startPlayer(given) {
     if (data.trees) find("trees").replaceChildren();
     trees = data.trees && makeTrees(find("trees"), data);
     cursor = makeCursor(find("time"), data, pace);
-    cursor.onPoint((instant) => { pause(); chosen = -1; show(instant); });
+    cursor.onPoint((instant) => { pause(); chosen = -1; show(instant); }, (...ends) => speak(zoom.brush(...ends)));
+    zoom.load(data, cursor);
     end = Math.max(data.end, data.beside?.end ?? 0);
     beside = data.beside && makeBeside(data.beside, pace, makeCursor, (instant) => { pause(); chosen = -1; show(instant); });
     stops = beside ? Float64Array.from(new Set([...run.stops, ...beside.run.stops, data.apart ?? 0])).sort() : run.stops;
@@ -52,6 +55,7 @@ function startPlayer(given) {
     const other = beside?.show(at);
     const sentence = [at > data.end && "This run has ended.", sentenceAt(run, own), trees?.show(own)].filter(Boolean).join(" ");
     cursor.put(own, sentence);
+    zoom.put(own);
     find("said").textContent = sentence;
     find("got").textContent = gotAt(run, own);
     const speed = (truly ? 1 : speedAt(pace, at)) * FACTORS[factor];
@@ -106,6 +110,10 @@ function startPlayer(given) {
     find("true").setAttribute("aria-pressed", String(truly));
   }
 
+  function speak(words) {
+    find("spoken").textContent = words;
+  }
+
   function go(stops, direction) {
     pause();
     chosen = -1;
@@ -150,6 +158,8 @@ function startPlayer(given) {
     PageUp: () => go(happenings, -1),
     Home: () => go([0], -1),
     End: () => go([end], 1),
+    z: () => speak(zoom.by(0.5)),
+    x: () => speak(zoom.by(2)),
     d: () => go([data.apart ?? at], 1),
     Enter: askHere,
   };
@@ -171,12 +181,12 @@ function startPlayer(given) {
     const message = map.messageAt(event);
     if (message >= 0) { chosen = message; show(at); ask({ message }); }
   });
-  const buttons = { play, previous: acts.PageUp, next: acts.PageDown, back: acts.ArrowLeft, forward: acts.ArrowRight, slower: acts["-"], faster: acts["+"], true: acts.t, ask: askHere, apart: acts.d };
+  const buttons = { play, previous: acts.PageUp, next: acts.PageDown, back: acts.ArrowLeft, forward: acts.ArrowRight, slower: acts["-"], faster: acts["+"], true: acts.t, ask: askHere, apart: acts.d, in: acts.z, out: acts.x };
   bar(find("controls"), buttons);
   load(given);
   document.body.classList.remove("still");
   show(0, false);
-  return { figures, load, show, pause, at: () => at, end: () => end, drawn: () => drawn, playing: () => playing, get run() { return run; } };
+  return { figures, load, show, pause, at: () => at, end: () => end, drawn: () => drawn, playing: () => playing, get run() { return run; }, zoom };
 }
 
 // A row of buttons with one tab stop: left and right go from one to the next.
@@ -228,6 +238,7 @@ function makeCursor(element, data, pace) {
     add({ d: `M${middle - 5} ${bottom + 6}l4-12M${middle + 1} ${bottom + 6}l4-12`, class: "break" });
   });
   if (data.apart !== undefined && data.apart !== null) add({ d: `M${xOf(data.apart)} ${top - 8}V${bottom + 8}`, class: "apart" });
+  const framed = add({ d: "M0 0", class: "frame" });
   const line = add({ d: `M0 ${top}V${bottom + 8}`, class: "cursor" });
   const places = { role: "slider", "aria-label": "time of the run", "aria-valuemin": 0, "aria-valuemax": data.end / 1e6, tabindex: 0 };
   for (const [key, value] of Object.entries(places)) element.setAttribute(key, value);
@@ -238,17 +249,37 @@ function makeCursor(element, data, pace) {
     element.setAttribute("aria-valuetext", words.slice(0, 200));
   }
 
-  function onPoint(point) {
+  // A stretch that is shown large, as [from, to]; null for none.
+  function frame(stretch) {
+    const [from, to] = (stretch ?? [0, 0]).map(xOf);
+    framed.setAttribute("d", stretch ? `M${from} ${top}H${to}V${bottom}H${from}z` : "M0 0");
+  }
+
+  // A press or a drag points at an instant; with the shift key a drag takes a stretch.
+  function onPoint(point, brush) {
     const instant = (event) => {
       const box = svg.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
-      point(((x - left) / (right - left)) * data.end);
+      return Math.max(0, Math.min(1, (x - left) / (right - left))) * data.end;
     };
-    svg.addEventListener("pointerdown", (event) => { svg.setPointerCapture(event.pointerId); instant(event); });
-    svg.addEventListener("pointermove", (event) => { if (event.buttons) instant(event); });
+    let began = null;
+    svg.addEventListener("pointerdown", (event) => {
+      svg.setPointerCapture(event.pointerId);
+      began = brush && event.shiftKey ? instant(event) : null;
+      if (began === null) point(instant(event));
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (!event.buttons) return;
+      if (began === null) point(instant(event));
+      else frame([Math.min(began, instant(event)), Math.max(began, instant(event))]);
+    });
+    svg.addEventListener("pointerup", (event) => {
+      if (began !== null) brush(began, instant(event));
+      began = null;
+    });
   }
 
-  return { put, onPoint };
+  return { put, onPoint, frame };
 }
 
 export { inSeconds, startPlayer };

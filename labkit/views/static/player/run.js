@@ -36,11 +36,26 @@ function numbersOf(column, signed) {
   return found;
 }
 
+// When messages ended, as differences: what has a cause was sent so much later than that ended, others than one another.
+function endsOf({ kinds, messages }) {
+  const { took, kind, cause } = messages;
+  const ends = [];
+  let last = 0;
+  numbersOf(messages.sent, true).forEach((later, place) => {
+    const sent = later + (cause[place] ? ends[place - cause[place]] : last);
+    if (!cause[place]) last = sent;
+    ends.push(sent + kinds[kind[place]][4] + took[place]);
+  });
+  delete messages.sent;
+  return ends.map((end, place) => end - (ends[place - 1] ?? 0));
+}
+
 // Spell out the packed columns of the data, where it has any.
 function spellOut(data) {
   const columns = (part, names, signed) => names.forEach((name) => { part[name] = numbersOf(part[name], signed); });
   columns(data, ["interesting"]);
-  columns(data.messages, ["at", "took", "kind", "row", "cause"]);
+  columns(data.messages, ["took", "kind", "row", "cause"]);
+  data.messages.at ??= endsOf(data);
   columns(data.operations, ["at", "how"]);
   const apart = data.trees?.apart;
   if (!apart) return;

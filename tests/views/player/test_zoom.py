@@ -1,0 +1,86 @@
+"""Zoom: which stretch is shown large, where its words stand, and what keys and mouse do with it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from labkit import Lab
+from labkit.views.player.data import data_of
+from labkit.views.player.recording import recording_of
+from labkit.views.player.stage import stage_of
+from tests.browser import BROWSER, Browser, in_a_browser
+from tests.views.player.scripts import asked
+
+
+def test_a_stretch_stays_in_the_run_and_has_a_least_length(tmp_path: Path) -> None:
+    cases = [
+        ([0, 100_000], 50_000, 0.5),
+        ([0, 100_000], 0, 0.5),
+        ([0, 100_000], 100_000, 0.5),
+        ([40_000, 60_000], 0, 9),
+    ]
+    cases.append(([10, 20], 15, 0.5))
+    found = asked(tmp_path, cases, "data.map(([bounds, at, factor]) => zoomed(bounds, at, factor, 100000))")
+    assert found in (None, [[25_000, 75_000], [0, 50_000], [50_000, 100_000], [0, 100_000], [0, 2_000]])
+
+
+def test_an_axis_has_a_few_round_instants(tmp_path: Path) -> None:
+    found = asked(tmp_path, [[0, 60_000_000], [18_310_000, 25_810_000], [5_000, 7_000]], "data.map(ticksOf)")
+    for ticks in found or ():
+        assert 3 <= len(ticks) <= 9
+        (step,) = {later - earlier for earlier, later in pairwise(ticks)}
+        assert all(at % step == 0 for at in ticks)
+
+
+def test_no_words_stand_over_others(drilled_lab: Lab, tmp_path: Path) -> None:
+    recording = recording_of(drilled_lab.queries, drilled_lab.invariants)
+    data = data_of(recording, stage_of(recording))
+    for share in (1, 3, 20):
+        stretch = [0, data["end"] // share]
+        xs = f"placed(data, {stretch}, (at) => 110 + 534 * at / {stretch[1]})"
+        boxes: dict[int, list[tuple[float, float]]] = {}
+        rows = asked(tmp_path, data, xs) or ()
+        for x, words, row, start, _ in rows:
+            assert row < 0 or abs(start - x) <= 3 or abs(start + len(words) * 7.2 - x) <= 3.001
+            if row >= 0:
+                boxes.setdefault(row, []).append((start, start + len(words) * 7.2))
+        for places in boxes.values():
+            assert all(right < left for (_, right), (left, _) in pairwise(sorted(places)))
+        assert not rows or any(row[2] >= 0 for row in rows)
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_it_is_zoomed_by_keys_buttons_and_a_drag(drilled_lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "run.html"
+    drilled_lab.play().save(path)
+    assert BROWSER is not None
+    with Browser(BROWSER) as browser:
+        browser.look(1280, 800)
+        browser.open(path.as_uri())
+        assert browser.evaluate("document.querySelector('#zoom').hidden")
+        end = browser.evaluate("player.end()")
+        browser.evaluate(f"player.show({end / 2}); document.querySelector('#time').focus()")
+        browser.press("z", 2)
+        assert browser.evaluate("player.zoom.bounds()") == [end * 3 / 8, end * 5 / 8]
+        assert browser.evaluate("document.querySelectorAll('#zoom svg rect').length") >= 2
+        assert "shown large: from" in browser.evaluate("document.querySelector('#spoken').textContent")
+        browser.press("End")
+        assert browser.evaluate("player.zoom.bounds()") == [end * 3 / 4, end]
+        browser.press("x", 2)
+        assert browser.evaluate("document.querySelector('#zoom').hidden")
+        box = browser.evaluate(
+            "(b => [b.x, b.y, b.width, b.height])(document.querySelector('#time svg').getBoundingClientRect())"
+        )
+        y = box[1] + box[3] / 2
+        for kind, share in (("mousePressed", 0.4), ("mouseMoved", 0.5), ("mouseReleased", 0.6)):
+            where = {"x": box[0] + box[2] * share, "y": y, "button": "left", "buttons": 1, "modifiers": 8}
+            browser.call("Input.dispatchMouseEvent", type=kind, clickCount=1, **where)
+        first, last = browser.evaluate("player.zoom.bounds()")
+        assert 0.2 * end < last - first < 0.3 * end
+        assert browser.evaluate("player.at()") <= last
+        browser.evaluate("document.querySelector('#out').click()")
+        assert browser.complaints() == []
