@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from labkit.scenario.running import Run
     from labkit.scenario.scenario import Scenario
     from labkit.scenario.watched import Watched
+    from labkit.views.cause_chain import CauseChain
     from labkit.views.charts.clusters_apart import ClustersApart
     from labkit.views.charts.measures import Measures
     from labkit.views.dashboard import Dashboard
@@ -119,6 +120,18 @@ class Lab(Bench, but="dashboard serve"):
         from labkit.views.charts import clusters_apart
 
         return clusters_apart.of(super().diff(first, second), first, second)
+
+    def why(self, event: Any) -> CauseChain:
+        """Return what led to an event, link by link, back to its root: a fault, or what somebody asked for.
+
+        ``event`` is a row number or an event of ``trace``, a Violation, a lost write, a promotion, ``rpo()`` or
+        ``rto()`` of ``ledger``, or text that picks the last: a broken rule's name; ``in doubt``, ``refused``, ``lost``,
+        ``promotion``, ``recovery``; or a cluster, node or client with what became of it: ``tokyo: merkle-diff``.
+        A notebook shows a graph of events at their instants, and the sentences; ``to_frame()``, ``save("why.svg")``.
+        """
+        from labkit.views import cause_chain
+
+        return cause_chain.of(super().why(event))
 
     @property
     def measures(self) -> Measures:

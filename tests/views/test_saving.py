@@ -20,7 +20,7 @@ from tests.browser import BROWSER, Browser, in_a_browser
 from tests.views.layout.test_repair_layout import story
 from tests.views.test_colours import contrast
 
-KINDS = ("map", "timeline", "merkle", "repair", "lag", "bytes", "states", "stale reads", "tokens")
+KINDS = ("why", "map", "timeline", "merkle", "repair", "lag", "bytes", "states", "stale reads", "tokens")
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,7 @@ def pictures(drilled_lab: Lab) -> dict[str, Any]:
     lab.replicate("paris", "tokyo")
     lab.corrupt("tokyo", "page")
     return {
+        "why": drilled_lab.why("promotion").picture,
         "map": drilled_lab.map(),
         "timeline": drilled_lab.timeline(),
         "merkle": lab["tokyo"].merkle(),

@@ -1,0 +1,42 @@
+"""Cause layout: rows in the order of the chain, events at their instants, and no words over others."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.views.boxes import width_of
+from labkit.views.layout.cause_layout import AXIS_LEFT, AXIS_RIGHT, LINE, MARGIN, WIDTH, WORDS, layout
+from labkit.views.picture import SMALL
+
+SENTENCES = st.lists(
+    st.sampled_from(["paris-1", "goes", "down", "acknowledged", "secret/data/" + "x" * 90]), min_size=1
+)
+STEPS = st.lists(st.tuples(st.integers(0, 10**12), SENTENCES.map(" ".join)), min_size=1, max_size=40)
+
+
+@given(STEPS)
+def test_nothing_stands_on_anything_else(steps: list[tuple[int, str]]) -> None:
+    found = layout(steps)
+
+    assert [one.number for one in found.causes] == [*range(1, len(steps) + 1)]
+    for one, other in pairwise(found.causes):
+        assert one.words_y + len(one.lines) * LINE < other.words_y
+        assert one.y < other.y
+    for one, (_, sentence) in zip(found.causes, steps, strict=True):
+        assert "".join(one.lines).replace(" ", "") == sentence.replace(" ", "")
+        assert all(WORDS + width_of(words, SMALL) <= WIDTH - MARGIN + 1 for words in one.lines)
+    assert found.causes[-1].y < found.axis_y < found.height
+    for (x, words), (next_x, next_words) in pairwise(found.ticks):
+        assert x + width_of(words, SMALL) / 2 < next_x - width_of(next_words, SMALL) / 2
+
+
+@given(STEPS)
+def test_later_is_further_right_within_the_axis(steps: list[tuple[int, str]]) -> None:
+    places = {one.number - 1: one.x for one in layout(steps).causes}
+
+    assert all(AXIS_LEFT <= x <= AXIS_RIGHT for x in places.values())
+    in_time = sorted(places, key=lambda number: steps[number][0])
+    assert all(places[earlier] <= places[later] for earlier, later in pairwise(in_time))
