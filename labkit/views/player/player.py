@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from labkit.lab.queries import Queries
 
 FRAME_HEIGHT = 1_150
-TRUST = "If nothing moves here, the notebook is not trusted: File, Trust Notebook. The table says the same."
+TRUST = "Nothing moves above? The notebook is not trusted: File, Trust Notebook. Here is the same without scripts"
 
 
 class Player:
@@ -99,7 +99,7 @@ class Player:
             f"srcdoc='{page}'></iframe>"
         )
         beside = f"{self.timeline.figure}{happened_table(self.recording)}"
-        return f"{frame}<details><summary>the same without scripts</summary><p>{TRUST}</p>{beside}</details>"
+        return f"{frame}<details><summary>{TRUST}</summary>{beside}</details>"
 
 
 def of_lab(

@@ -243,3 +243,21 @@ def test_state_act_and_effect_are_on_one_screen(
             bottom = "Math.max(...%s.map((name) => document.querySelector(name).getBoundingClientRect().bottom))"
             assert browser.evaluate(bottom % names) <= height
         browser.look(1280, 720)
+
+
+@pytest.mark.slow
+@in_a_browser
+@pytest.mark.parametrize(("motion", "least", "most"), [("reduce", 1, 1), ("no-preference", 5, 10_000)])
+def test_what_came_since_the_last_look_passes_by_unless_motion_is_reduced(
+    browser: Browser, door: ServedLab, motion: str, least: int, most: int
+) -> None:
+    with door:
+        browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": motion}])
+        shown(browser, door)
+        browser.wait_for("window.player")
+        browser.evaluate(
+            "window.count = 0; const show = player.show; player.show = (...a) => { count += 1; show(...a); }"
+        )
+        door.lab.run("2s")
+        browser.wait_for(f"player.at() === {door.lab.now // 1_000}")
+        assert least <= browser.evaluate("count") <= most
