@@ -17,6 +17,7 @@ LESSONS = {
     "05": "disaster",
     "06": "two_primaries",
     "07": "damaged_tree",
+    "08": "safe_order",
 }
 """{number: the package that holds it}."""
 

@@ -1,0 +1,244 @@
+"""Lossless: a function that moves the primary while clients write, in worlds of other luck and another distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from labkit.front.lab import Lab
+from labkit.lab.snapshot import Snapshot
+from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.safe_order.writers import Move, moved, pair_with_writer
+
+Act = Callable[[Lab], Any]
+
+NEAR_MS, FAR_MS, SEED, LUCKS = 80, 320, 81, 10
+LEAST_MS, LATER_MS = 100, 7
+MAX_PAUSE_S = 3
+
+
+class LosslessSeen(NamedTuple):
+    """What became of the writes in ten worlds that differ by luck, and in one of four times the distance."""
+
+    near: tuple[Move, ...]
+    far: Move
+
+    @property
+    def every(self) -> tuple[Move, ...]:
+        """All eleven."""
+        return (*self.near, self.far)
+
+    @property
+    def unmoved(self) -> list[Move]:
+        """Those in which tokyo is no primary."""
+        return [one for one in self.every if one.mode != "primary"]
+
+    @property
+    def losing(self) -> list[int]:
+        """How many writes were lost in each near world where any was."""
+        return [one.lost for one in self.near if one.lost]
+
+    @property
+    def longest_s(self) -> float:
+        """The longest time without a write."""
+        return max(one.pause_s for one in self.every)
+
+
+@cache
+def _kept(one_way_ms: int) -> Snapshot:
+    return pair_with_writer(SEED, one_way_ms).snapshot()
+
+
+def world(one_way_ms: int, luck: int) -> Lab:
+    """Return a lab whose client writes, with draws of its own, and a little later than with the luck before."""
+    lab = Lab.restore(_kept(one_way_ms)).branch("move", luck=luck)
+    lab.run(f"{LEAST_MS + luck * LATER_MS}ms")
+    return lab
+
+
+def look(function: Act) -> LosslessSeen:
+    """Let the function move the primary in each world."""
+    near = tuple([_move(function, world(NEAR_MS, luck)) for luck in range(LUCKS)])
+    return LosslessSeen(near, _move(function, world(FAR_MS, 0)))
+
+
+def _move(function: Act, lab: Lab) -> Move:
+    error = ""
+    try:
+        function(lab)
+    except Exception as raised:  # the reader's own
+        error = f"{type(raised).__name__}: {raised}"
+    return moved(lab, error)
+
+
+def untouched(function: Act) -> bool:
+    """Whether a function does nothing yet, not even wait."""
+    lab = world(NEAR_MS, 0)
+    before = lab.now, len(lab.trace)
+    try:
+        function(lab)
+    except Exception:  # it does something
+        return False
+    return (lab.now, len(lab.trace)) == before
+
+
+def by_the_verb(lab: Lab) -> None:
+    """Use the verb for it, which does the steps in their order."""
+    lab.failover("paris", "tokyo")
+
+
+def by_lag(lab: Lab) -> None:
+    """Stop the writes first, wait until nothing is on the line, and only then promote."""
+    lab["paris"].demote()
+    while lab.lag("paris", "tokyo").entries:
+        lab.run("20ms")
+    lab["tokyo"].promote()
+
+
+def by_roots(lab: Lab) -> None:
+    """Stop the writes first, and compare what both clusters hold until it is the same."""
+    lab["paris"].demote()
+    while lab["paris"].root != lab["tokyo"].root:
+        lab.run("20ms")
+    lab["tokyo"].promote()
+
+
+def _sleeps(pause: str, *, force: bool = False) -> Act:
+    def act(lab: Lab) -> None:
+        lab["paris"].demote()
+        lab.run(pause)
+        lab["tokyo"].promote(force=force)
+
+    return act
+
+
+def _at_once(lab: Lab) -> None:
+    lab["paris"].demote()
+    lab["tokyo"].promote()
+
+
+def _promotes_first(lab: Lab) -> None:
+    lab["tokyo"].promote()
+    lab["paris"].demote()
+
+
+def _by_force(lab: Lab) -> None:
+    lab["paris"].demote()
+    lab["tokyo"].promote(force=True)
+
+
+def _both_in_the_end(lab: Lab) -> None:
+    lab["paris"].demote()
+    while lab.lag("paris", "tokyo").entries:
+        lab.run("20ms")
+    lab["tokyo"].promote()
+    lab["paris"].promote()
+
+
+def _until_nobody_writes(lab: Lab) -> None:
+    while lab.lag("paris", "tokyo").entries:
+        lab.run("500ms")
+    lab["paris"].demote()
+    lab["tokyo"].promote()
+
+
+def _out_of_replication(lab: Lab) -> None:
+    lab["paris"].demote()
+    while lab.lag("paris", "tokyo").entries:
+        lab.run("20ms")
+    lab["tokyo"].disable()
+
+
+def _raised(moves: tuple[Move, ...]) -> str:
+    return next((f"; it raised {one.error}" for one in moves if one.error), "")
+
+
+LOSSLESS = Exercise(
+    name="lossless",
+    title="Nothing lost",
+    goal="a function of the lab that makes tokyo the primary while a client goes on writing, so that no acknowledged "
+    f"write is lost and the client waits for at most {MAX_PAUSE_S} s, whatever the luck and the distance.",
+    look=look,
+    takes=("a function of the lab",),
+    untouched=untouched,
+    conditions=(
+        Condition(
+            name="moved",
+            holds=lambda seen: not seen.unmoved,
+            says=lambda seen: f"tokyo is {seen.unmoved[0].mode} in the end{_raised(seen.every)}",
+            asks="In the end tokyo has to be the primary.",
+            hints=(
+                'Call your function with a lab of your own and look at `lab["tokyo"].mode`.',
+                "A cluster that stepped down has no successor until somebody names one.",
+                '`lab["tokyo"].promote()` as the step that ends it',
+            ),
+        ),
+        Condition(
+            name="never two",
+            holds=lambda seen: not any(one.broken_s for one in seen.every),
+            says=lambda seen: "two clusters took writes at the same time",
+            asks="At no instant may both take writes.",
+            hints=(
+                "Look in `lab.timeline()` at which modes overlap.",
+                "A promotion stops nobody: the old primary has to be stopped first, and to stay so.",
+                '`lab["paris"].demote()` before `lab["tokyo"].promote()`, and no promotion of paris after it',
+            ),
+        ),
+        Condition(
+            name="nothing lost",
+            holds=lambda seen: not seen.losing,
+            says=lambda seen: (
+                f"acknowledged writes were lost in {len(seen.losing)} of {len(seen.near)} worlds, up to "
+                f"{max(seen.losing)} in one"
+            ),
+            asks="No acknowledged write may be lost, whatever the luck.",
+            hints=(
+                'Ask `lab.lag("paris", "tokyo").entries` right before you promote.',
+                "A demoted cluster takes no new writes, and still hands out those that it has. That needs time.",
+                '`while lab.lag("paris", "tokyo").entries: lab.run("20ms")` between the two',
+            ),
+            for_its_sentence=True,
+        ),
+        Condition(
+            name="from afar",
+            holds=lambda seen: not seen.far.lost,
+            says=lambda seen: f"over {FAR_MS} ms one way {seen.far.lost} acknowledged writes were lost",
+            asks=f"Nothing may be lost over {FAR_MS} ms one way either.",
+            hints=(
+                'Try it after `lab.slow("paris", "tokyo", factor=4)`.',
+                "A time that you choose is right for one distance. What you wait for can be asked.",
+                '`lab.lag("paris", "tokyo").entries`, or `lab["paris"].root == lab["tokyo"].root`',
+            ),
+        ),
+        Condition(
+            name="in service",
+            holds=lambda seen: seen.longest_s <= MAX_PAUSE_S and all(one.later for one in seen.every),
+            says=lambda seen: (
+                f"no write was taken for {seen.longest_s:.1f} s"
+                if seen.longest_s > MAX_PAUSE_S
+                else "the client had ended all its work before the move"
+            ),
+            asks=f"The client goes on writing, and gets an answer from tokyo after at most {MAX_PAUSE_S} s.",
+            hints=(
+                "Look at `lab.ledger.rto().seconds`.",
+                "Wait only while the writes are stopped, and no longer than there is something to wait for.",
+                "demote first; then a loop that ends as soon as the lag is 0",
+            ),
+        ),
+    ),
+    ways={"by the verb": by_the_verb, "by lag": by_lag, "by equal roots": by_roots},
+    traps=(
+        Trap(name="demotes only", act=lambda lab: lab["paris"].demote(), refused_by="moved"),
+        Trap(name="the survivor out of replication", act=_out_of_replication, refused_by="moved"),
+        Trap(name="promote first", act=_promotes_first, refused_by="never two"),
+        Trap(name="both in the end", act=_both_in_the_end, refused_by="never two"),
+        Trap(name="at once", act=_at_once, refused_by="nothing lost"),
+        Trap(name="by force", act=_by_force, refused_by="nothing lost"),
+        Trap(name="a short sleep", act=_sleeps("50ms"), refused_by="nothing lost"),
+        Trap(name="a sleep that is right by luck", act=_sleeps("85ms"), refused_by="nothing lost"),
+        Trap(name="a fixed sleep", act=_sleeps("200ms"), refused_by="from afar"),
+        Trap(name="a long sleep", act=_sleeps("4s"), refused_by="in service"),
+        Trap(name="until nobody writes", act=_until_nobody_writes, refused_by="in service"),
+    ),
+)

@@ -1,0 +1,35 @@
+"""Exercise logins: what the cloud's absence ends, and what it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.safe_order.logins import ACCESSORS, BOUND, look, start
+
+
+def test_a_machine_that_holds_a_token_needs_no_cloud():
+    lab = start()
+    lab.failover("paris", "tokyo")
+    found = [
+        lab["tokyo"].post("auth/token/renew-accessor", {"accessor": accessor, "increment": "30m"}).status
+        for accessor in lab["tokyo"].list(ACCESSORS).data["keys"]
+    ]
+    assert sorted(found) == [200, 200, 400]  # the root token has no end and is not renewed
+
+    with pytest.raises(TimeoutError):
+        lab.cloud.vm("web-1").login(lab["tokyo"], role="web")
+
+
+def test_kept_keys_let_machines_in_at_paris_only():
+    lab = start()
+    assert lab.cloud.vm("web-1").login(lab["paris"], role="web").status == 200
+    assert lab.cloud.vm("web-1").login(lab["tokyo"], role="web").status == 400
+
+
+def test_a_token_lives_two_minutes_unless_it_is_renewed():
+    assert (BOUND["token_ttl"], BOUND["token_max_ttl"]) == ("2m", "2h")  # as the lesson says
+    lab = start()
+    lab.failover("paris", "tokyo")
+
+    assert look(lab)[:3] == ("primary", False, 0)
+    assert (look(lab).status, look(lab).stranger) == (200, 403)

@@ -1,0 +1,41 @@
+"""Exercise lossless: worlds that differ, what a function that raises becomes, and a sleep that luck decides on."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.judging import judge
+from labkit.lessons.safe_order.lossless import FAR_MS, LOSSLESS, LUCKS, NEAR_MS, look, untouched, world
+
+
+@pytest.mark.slow
+def test_a_sleep_of_one_length_is_right_in_some_worlds_only():
+    trap = next(trap for trap in LOSSLESS.traps if trap.name == "a sleep that is right by luck")
+    seen = look(trap.act)
+
+    assert 0 < len(seen.losing) < LUCKS
+    said = judge(LOSSLESS, (trap.act,)).seen
+    assert said.startswith(f"acknowledged writes were lost in {len(seen.losing)} of {LUCKS} worlds, up to ")
+
+
+@pytest.mark.slow
+def test_a_function_that_raises_is_said():
+    judged = judge(LOSSLESS, (lambda lab: lab.failover("paris", "lima"),))
+
+    assert judged.condition == "moved"
+    assert judged.seen.startswith("tokyo is secondary in the end; it raised ValueError: ")
+
+
+def test_worlds_differ_and_are_the_same_again():
+    first, again, other, far = [
+        world(distance, luck) for distance, luck in ((NEAR_MS, 1), (NEAR_MS, 1), (NEAR_MS, 2), (FAR_MS, 1))
+    ]
+    assert first.trace.digest() == again.trace.digest()
+    assert first.trace.digest() != other.trace.digest()
+    assert (first.blueprint.links[0].latency_ns, far.blueprint.links[0].latency_ns) == (80_000_000, 320_000_000)
+
+
+def test_what_does_nothing_yet_is_untouched():
+    assert untouched(lambda lab: None)
+    assert not untouched(lambda lab: lab.run("1s"))
+    assert not untouched(lambda lab: lab.crash("nowhere"))
