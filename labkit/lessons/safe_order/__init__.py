@@ -6,7 +6,7 @@ from labkit.lessons.plan import LessonPlan, Minutes, Recall
 from labkit.lessons.safe_order.back import BACK
 from labkit.lessons.safe_order.logins import LOGINS
 from labkit.lessons.safe_order.lossless import LOSSLESS
-from labkit.lessons.safe_order.questions import AFTER_A_WAIT, AT_ONCE
+from labkit.lessons.safe_order.questions import AT_ONCE, PATIENT
 
 RECALLS = (
     Recall(
@@ -39,7 +39,7 @@ LESSON = LessonPlan(
     minutes=Minutes(recall=2, first=5, changed=4, exercises=(6, 6, 5), end=2),
     ask="Who of you has moved a running service to another place, and how did you know when it was safe to switch?",
     cut="Leave out the third exercise; play `labkit run cloud/outage-during-a-failover` instead.",
-    questions=(AT_ONCE, AFTER_A_WAIT),
+    questions=(AT_ONCE, PATIENT),
     exercises=(LOSSLESS, BACK, LOGINS),
     recalls=RECALLS,
 )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Condition, Exercise, Trap
-from labkit.lessons.two_primaries.split import PAIR, modes, pair_with_orders
+from labkit.lessons.safe_order.writers import PAIR
 from labkit.lessons.worlds import KeptStart
 from labkit.service.durations import SECOND_NS
 from labkit.service.silence import Silence
@@ -31,7 +31,11 @@ class BackSeen(NamedTuple):
 @KeptStart
 def start() -> Lab:
     """Return a pair whose region paris was lost: tokyo was promoted and took two more orders; paris has no power."""
-    lab = pair_with_orders(seed=82)
+    lab = Lab.pair(seed=82)
+    lab.replicate("paris", "tokyo")
+    for number in (1, 2, 3):
+        lab["paris"].post(f"secret/data/orders/{number}", {"data": {"item": f"rope {number}"}})
+    lab.run("5s")
     lab.crash("paris")
     lab.run("10s")
     lab["tokyo"].promote()
@@ -47,7 +51,7 @@ def look(branch: Lab) -> BackSeen:
     broken = branch.trace.select("invariant", name="one primary")
     left = [event.cluster for event in branch.trace.select("mode", mode="disabled")]
     return BackSeen(
-        modes=modes(branch),
+        modes={name: branch[name].mode for name in PAIR},
         powered=branch["paris"].active != "",
         broken_s=broken[0].at_ns / SECOND_NS if broken else 0,
         missing=[number for number in ALONE if not _has(branch, number)],

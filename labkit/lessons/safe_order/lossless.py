@@ -31,7 +31,7 @@ class LosslessSeen(NamedTuple):
 
     @property
     def unmoved(self) -> list[Move]:
-        """Those in which tokyo is no primary."""
+        """Those in which tokyo is not a primary."""
         return [one for one in self.every if one.mode != "primary"]
 
     @property

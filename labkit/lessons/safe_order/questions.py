@@ -79,7 +79,7 @@ AT_ONCE = Question(
     look="Look at the instant at which tokyo becomes the primary, and count what is between paris and tokyo then.",
     draw=play,
 )
-AFTER_A_WAIT = Question(
+PATIENT = Question(
     name="after_a_wait",
     asks=f"The same move, but {WAIT_MS} ms pass after paris stepped down, before tokyo is promoted. How many "
     "acknowledged orders are lost now?",

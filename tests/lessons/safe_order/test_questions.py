@@ -6,7 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lessons.disaster.region import calm_pair, take_orders
-from labkit.lessons.safe_order.questions import AFTER_A_WAIT, AT_ONCE, ORDERS, pause_ms
+from labkit.lessons.safe_order.questions import PATIENT, AT_ONCE, ORDERS, pause_ms
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_a_plan_alone_loses_what_was_on_the_line(busy):
     assert "promoted 2.4 ms after" in AT_ONCE.why(lab)
     assert "7 acknowledged orders had not arrived" in AT_ONCE.why(lab)
     assert "*planned failover loses nothing* is broken" in AT_ONCE.why(lab)
-    assert "promoted 2 ms after paris stepped down: hand in the other one" in AFTER_A_WAIT.needs(lab)
+    assert "promoted 2 ms after paris stepped down: hand in the other one" in PATIENT.needs(lab)
     assert "Player" in repr(AT_ONCE.draw(lab))
 
 
@@ -42,9 +42,9 @@ def test_a_plan_alone_loses_what_was_on_the_line(busy):
 def test_a_demoted_cluster_takes_nothing_and_still_sends(busy):
     lab = moved(busy, "200ms")
 
-    assert (AFTER_A_WAIT.needs(lab), AFTER_A_WAIT.measure(lab)) == ("", 0)
+    assert (PATIENT.needs(lab), PATIENT.measure(lab)) == ("", 0)
     assert pause_ms(lab) > 200
-    assert "0 acknowledged orders are lost" in AFTER_A_WAIT.why(lab)
+    assert "0 acknowledged orders are lost" in PATIENT.why(lab)
     assert "* holds" in AT_ONCE.why(lab)
     assert not busy.branch("refuses").run("0s")["tokyo"].post("secret/data/x", {"data": {}}).ok
     lab = busy.branch("refuses writes")
@@ -68,4 +68,4 @@ def test_what_is_missing_before_it_can_be_counted():
     assert "paris has not stepped down yet" in AT_ONCE.needs(calm)
     calm["paris"].demote()
     assert "tokyo is not promoted yet" in AT_ONCE.needs(calm)
-    assert AFTER_A_WAIT.needs(calm) == AT_ONCE.needs(calm)
+    assert PATIENT.needs(calm) == AT_ONCE.needs(calm)
