@@ -18,6 +18,7 @@ LESSONS = {
     "06": "two_primaries",
     "07": "damaged_tree",
     "08": "safe_order",
+    "09": "failing_drill",
 }
 """{number: the package that holds it}."""
 

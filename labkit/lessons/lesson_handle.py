@@ -13,7 +13,7 @@ from typing import Any
 from labkit.lessons.judging import ELSEWHERE, Judgement, judge
 from labkit.lessons.plan import Exercise, LessonPlan, Question, Recall
 from labkit.lessons.progress_file import AGAIN, ALONE, SEEN, WITH_HELP, ProgressFile
-from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT, RowTable, Said
+from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT, GivenText, RowTable, Said
 from labkit.lessons.worlds import is_world
 from labkit.service.arguments import one_of, whole_number, wrong
 
@@ -98,8 +98,10 @@ class Lesson:
     # ---- exercises
 
     def start(self, name: str) -> Any:
-        """Return the lab or vault in which an exercise begins, a new one each time."""
+        """Return the lab or vault in which an exercise begins, a new one each time, or the text that it begins with."""
         exercise = self._exercise(name)
+        if exercise.begins_with:
+            return GivenText(exercise.begins_with)
         if exercise.start is None:
             raise ValueError(f"start: {name} has no lab of its own; hand in {_listed(exercise.takes)}")
         return exercise.start()
@@ -113,8 +115,8 @@ class Lesson:
             return Said(NOT_ATTEMPTED, (exercise.goal,))
         if exercise.start is not None and not is_world(handed[0]):
             raise wrong(exercise.takes[0], f"what here.start({name!r}) gave", handed[0])
-        if exercise.start is None and not callable(handed[0]):
-            raise wrong(exercise.takes[0], "a function", handed[0])
+        if exercise.start is None and not exercise.accepts(handed[0]):
+            raise wrong(exercise.takes[0], exercise.accepted, handed[0])
         judged = judge(exercise, handed)
         self._note(exercise, judged)
         if judged.outcome == NOT_ATTEMPTED:

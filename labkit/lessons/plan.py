@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Act = Callable[..., Any]
+FUNCTION = "a function"
 
 
 def _nothing_lacks(world: Any) -> str:
@@ -84,7 +85,8 @@ class Exercise:
 
     ``takes`` names what is handed in: the lab or vault of ``start`` first, where there is one.  ``look`` gets a branch
     of it and whatever else was handed in.  ``untouched`` says of what was handed in beside a lab, or without one,
-    whether it is as delivered.
+    whether it is as delivered.  Without a start a function is handed in, or another thing that ``accepts`` lets pass
+    and ``accepted`` names; ways and traps then make it, of the text ``begins_with`` where the exercise has one.
     """
 
     name: str
@@ -97,6 +99,14 @@ class Exercise:
     start: Callable[[], Any] | None = None
     takes: tuple[str, ...] = ("the lab",)
     untouched: Callable[..., bool] | None = None
+    accepts: Callable[[Any], bool] = callable
+    accepted: str = FUNCTION
+    begins_with: str = ""
+
+    @property
+    def is_made(self) -> bool:
+        """Whether ways and traps make what is handed in, rather than being it."""
+        return self.accepted != FUNCTION
 
     def handed_in(self, act: Act) -> tuple[Any, ...]:
         """Return what is handed in by one of the ways or traps: done in a start of its own, or handed in itself.
@@ -104,7 +114,7 @@ class Exercise:
         Where more than the lab is handed in, an act returns all of it.
         """
         if self.start is None:
-            return (act,)
+            return (act(self.begins_with) if self.begins_with else act() if self.is_made else act,)
         world = self.start()
         returned = act(world)
         return returned if len(self.takes) > 1 and isinstance(returned, tuple) else (world,)

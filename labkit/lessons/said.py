@@ -37,6 +37,18 @@ class Said(NamedTuple):
         return f'<section class="labkit-said">{page}{drawn}</section>'
 
 
+class GivenText(str):
+    """A text that a lesson hands out, shown as it stands."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f'<pre tabindex="0">{escape(self)}</pre>'
+
+
 class RowTable:
     """Rows of results under named columns; every row has the same."""
 

@@ -47,7 +47,9 @@ def _cells_of(exercise: Exercise, way: Act) -> Iterator[str]:
     name = way.__name__
     yield source_of(way)
     if exercise.start is None:
-        yield f"here.check({exercise.name!r}, {name})"
+        begun = f"here.start({exercise.name!r})" if exercise.begins_with else ""
+        handed = f"{name}({begun})" if exercise.is_made else name
+        yield f"here.check({exercise.name!r}, {handed})"
         return
     handed = "world"
     begun = f"world = here.start({exercise.name!r})\n"

@@ -9,7 +9,7 @@ from labkit.lessons.plan import LessonPlan, Question
 
 COURSES = {
     "Half a day": ("00", "04", "05", "06", "07"),
-    "A full day": tuple([f"{number:02d}" for number in range(10)]),
+    "A full day": tuple(sorted(LESSONS)),
 }
 MAX_STRETCH_MINUTES, BREAK_MINUTES = 75, 15
 
@@ -35,7 +35,7 @@ def timetable(minutes: Sequence[int]) -> list[int]:
 
 
 def _course(name: str, numbers: tuple[str, ...]) -> Iterator[str]:
-    plans = [plan(number) for number in numbers if number in LESSONS]
+    plans = [plan(number) for number in numbers]
     lengths = [one.minutes.total for one in plans]
     breaks = timetable(lengths)
     yield f"## {name}"

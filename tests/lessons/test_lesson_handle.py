@@ -12,7 +12,7 @@ import pytest
 from labkit import Lab, Vault
 from labkit.lessons.lesson_handle import Lesson
 from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT
-from tests.lessons.conftest import APP, PLAN, TWO, set_two
+from tests.lessons.conftest import APP, DOUBLE, PLAN, TWO, set_two
 
 
 def kept(here: Lesson) -> dict[str, Any]:
@@ -237,3 +237,21 @@ def test_a_folder_that_cannot_be_written_is_said_and_stops_nothing(tmp_path: Pat
     here = Lesson(PLAN, str(tmp_path / "missing"))
     assert "cannot be written" in here.predict("latest", 1).lines[-1]
     assert Lesson(PLAN, str(tmp_path / "missing")).reveal("latest", vault).outcome == "as you said"
+
+
+def test_an_exercise_may_begin_with_a_text_and_take_one(tmp_path):
+    text = replace(
+        DOUBLE,
+        accepts=lambda handed: isinstance(handed, str),
+        accepted="a text",
+        begins_with="ab",
+        look=len,
+        untouched=lambda given: given == "ab",
+    )
+    here = Lesson(replace(PLAN, exercises=(text,)), str(tmp_path))
+
+    assert here.start("double") == "ab"
+    assert here.check("double", here.start("double")).outcome == "not attempted"
+    assert here.check("double", here.start("double") + "cdefgh").outcome == "right"
+    with pytest.raises(ValueError, match="a function of one number: expected a text, got"):
+        here.check("double", len)

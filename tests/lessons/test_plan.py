@@ -24,5 +24,13 @@ def test_a_function_is_handed_in_itself():
     assert DOUBLE.handed_in(abs) == (abs,)
 
 
+def test_what_is_no_function_is_made_by_an_act():
+    text = replace(DOUBLE, accepted="a text", begins_with="a = 1")
+
+    assert text.handed_in(str.upper) == ("A = 1",)
+    assert replace(DOUBLE, accepted="a condition").handed_in(dict) == ({},)
+    assert (text.is_made, DOUBLE.is_made) == (True, False)
+
+
 def test_minutes_add_up():
     assert PLAN.minutes.total == 12

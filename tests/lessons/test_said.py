@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lessons.said import NOT_YET, RowTable, Said, table
+from labkit.lessons.said import NOT_YET, GivenText, RowTable, Said, table
 
 
 class Drawn:
@@ -47,3 +47,11 @@ def test_rows_of_other_columns_are_refused():
 
 def test_a_table_without_rows_is_its_title():
     assert repr(RowTable("Nothing", [])) == "Nothing\n"
+
+
+def test_a_text_that_is_handed_out_is_shown_as_it_stands():
+    given = GivenText("a: <b>\n  c: 1")
+
+    assert repr(given) == given == "a: <b>\n  c: 1"
+    assert given._repr_html_() == '<pre tabindex="0">a: &lt;b&gt;\n  c: 1</pre>'
+    assert f"{given}\n" == "a: <b>\n  c: 1\n"

@@ -6,7 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lessons.disaster.region import calm_pair, take_orders
-from labkit.lessons.safe_order.questions import PATIENT, AT_ONCE, ORDERS, pause_ms
+from labkit.lessons.safe_order.questions import AT_ONCE, ORDERS, PATIENT, pause_ms
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,48 @@
+"""Failing drill: a drill that passes shows something only if it can fail, and fails for what it is to find."""
+
+from __future__ import annotations
+
+from labkit.lessons.failing_drill.cause import CAUSE
+from labkit.lessons.failing_drill.drill import DRILL
+from labkit.lessons.failing_drill.drills import runs, verdict
+from labkit.lessons.failing_drill.questions import EMPTY, STRICT
+from labkit.lessons.failing_drill.rule import RULE
+from labkit.lessons.plan import LessonPlan, Minutes, Recall
+
+__all__ = ["LESSON", "runs", "verdict"]
+
+RECALLS = (
+    Recall(
+        of="08",
+        asks="As planned, paris steps down and tokyo is promoted at once. What is lost?",
+        choices=("nothing, it was planned", "what was on the line", "all since the last copy"),
+        answer="what was on the line",
+        says="A plan stops new writes. What is on the line still needs its time.",
+    ),
+    Recall(
+        of="07",
+        asks="The roots of two clusters are equal. What does that prove?",
+        choices=("both are right", "their indexes agree", "nothing was lost"),
+        answer="their indexes agree",
+        says="A root is computed from an index. What is stored, or an inner layer, may be damaged below it.",
+    ),
+    Recall(
+        of="04",
+        asks="A write each 10 ms, 80 ms one way. The region is lost. About how many writes are lost?",
+        choices=("none", "8", "16"),
+        answer="8",
+        says="Rate × one way: what was written during one crossing was on the line.",
+    ),
+)
+
+LESSON = LessonPlan(
+    number="09",
+    file="09_failing_drill.ipynb",
+    title="A drill that can fail: how would you know?",
+    minutes=Minutes(recall=3, first=5, changed=5, exercises=(8, 6, 6), end=2),
+    ask="Which of your alarms or tests has never gone off? How do you know that it can?",
+    cut="Leave out the second exercise; show `lab.watch` with one condition instead.",
+    questions=(EMPTY, STRICT),
+    exercises=(DRILL, RULE, CAUSE),
+    recalls=RECALLS,
+)

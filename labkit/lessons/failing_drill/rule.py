@@ -1,0 +1,274 @@
+"""Rule: a rule of one's own for `lab.watch`, silent in twenty sound worlds, that speaks when tokyo falls behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from labkit.front.lab import Lab
+from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
+from labkit.lab.snapshot import Snapshot
+from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.service.durations import MILLISECOND_NS
+
+NAME = "tokyo keeps up"
+WORLDS, SOUND_TIME, PLANTED_TIME = 20, "1s", "4s"
+MAX_BEHIND, MAX_BEHIND_S = 20, 2
+PAIR = ("paris", "tokyo")
+
+
+class RuleSeen(NamedTuple):
+    """In which sound world a rule spoke first, and what it said; in which planted ones it was silent."""
+
+    problem: str
+    world: str
+    said: str
+    silent: tuple[str, ...]
+
+
+def _calm(lab: Lab) -> None:
+    """Nothing happens but writes."""
+
+
+def _index_is_damaged(lab: Lab) -> None:
+    """A subpage of tokyo's index is damaged: that says nothing of how far behind it is."""
+    lab.corrupt("tokyo", layer="subpage")
+
+
+def _standby_dies(lab: Lab) -> None:
+    """A node of tokyo that does not lead loses its power."""
+    lab.crash("tokyo-2")
+
+
+def _line_flaps(lab: Lab) -> None:
+    """The line is cut for three tenths of a second."""
+    lab.partition(*PAIR)
+    lab.run("300ms")
+    lab.heal()
+
+
+SOUND: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
+    {
+        "a calm one": _calm,
+        "one with a damaged index": _index_is_damaged,
+        "one whose standby dies": _standby_dies,
+        "one whose line is cut for 0.3 s": _line_flaps,
+    }
+)
+"""What happens in worlds where tokyo keeps up; each comes five times, with other luck."""
+PLANTED: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
+    {
+        "the line is cut": lambda lab: lab.partition(*PAIR),
+        "the line is slow": lambda lab: lab.slow(*PAIR, factor=50),
+        "tokyo is dark": lambda lab: lab.crash("tokyo"),
+    }
+)
+"""What makes tokyo fall behind by more than two seconds, and by more than twenty writes."""
+CUT, SLOW, DARK = PLANTED
+
+
+@cache
+def _kept() -> Snapshot:
+    work = WorkloadPlan(operation="put-secret", every_ns=100 * MILLISECOND_NS)
+    line = LinkPlan(between=PAIR, latency_ns=80 * MILLISECOND_NS, jitter_ns=40 * MILLISECOND_NS, distribution="uniform")
+    blueprint = Blueprint(
+        sites=PAIR,
+        links=(line,),
+        clusters=(ClusterPlan(name="paris", site="paris", nodes=1), ClusterPlan(name="tokyo", site="tokyo", nodes=2)),
+        clients=(ClientPlan(name="shop", site="paris", use=("paris",), workload=(work,)),),
+    )
+    lab = Lab(blueprint, seed=92)
+    lab.replicate(*PAIR)
+    lab.run("500ms")
+    return lab.snapshot()
+
+
+def world(luck: int) -> Lab:
+    """Return a pair in which a client writes ten times a second, with draws of its own."""
+    return Lab.restore(_kept()).branch("rule", luck=luck)
+
+
+def watched(rule: Any, happens: Callable[[Lab], Any], luck: int, time: str) -> str:
+    """Let something happen in a world that a rule watches; return what the rule said first, or nothing."""
+    lab = world(luck)
+    lab.watch(NAME, rule)
+    happens(lab)
+    lab.run(time)
+    spoken = lab.invariants.verdicts()[NAME]
+    return spoken.detail or "no" if spoken else ""
+
+
+def look(rule: Any) -> RuleSeen:
+    """Let a rule watch twenty sound worlds, up to the first in which it speaks, and three where tokyo falls behind."""
+    try:
+        world(0).watch(NAME, rule)
+    except ValueError as error:
+        return RuleSeen(" ".join(str(error).split())[:160], "", "", tuple(PLANTED))
+    heard = [name for name, happens in PLANTED.items() if watched(rule, happens, 0, PLANTED_TIME)]
+    silent = tuple([name for name in PLANTED if name not in heard])
+    for luck in range(WORLDS):
+        name = list(SOUND)[luck % len(SOUND)]
+        if said := watched(rule, SOUND[name], luck, SOUND_TIME):
+            return RuleSeen("", name, said, silent)
+    return RuleSeen("", "", "", silent)
+
+
+def accepts(handed: Any) -> bool:
+    """Whether something may be a rule."""
+    return callable(handed) or isinstance(handed, Mapping)
+
+
+def untouched(rule: Any) -> bool:
+    """Whether a rule says nothing yet: a function that returns None, or an empty condition."""
+    if isinstance(rule, Mapping):
+        return not rule
+    try:
+        return rule(world(0)) is None
+    except Exception:  # it says something
+        return False
+
+
+def as_a_condition() -> Any:
+    """Write it as scenario files do: how many entries tokyo may be behind."""
+    return {"lag": {"at most": 15}}
+
+
+def as_a_function() -> Any:
+    """Ask the lab itself, whenever something happens."""
+    return lambda lab: lab.lag("paris", "tokyo").entries <= 15
+
+
+def by_time() -> Any:
+    """Ask for how long the oldest entry has been waiting."""
+
+    def keeps_up(lab: Lab) -> str | bool:
+        waiting = lab.lag("paris", "tokyo").seconds
+        return waiting <= 2 or f"tokyo is {waiting:.1f} s behind"
+
+    return keeps_up
+
+
+def _function(rule: Callable[[Lab], Any]) -> Callable[[], Any]:
+    return lambda: rule
+
+
+def _writes(lab: Lab) -> bool:
+    return bool(lab["paris"].post("secret/data/probe", {"data": {}}).ok)
+
+
+def _waits(lab: Lab) -> bool:
+    lab.run("1s")
+    return not lab.lag(*PAIR).entries
+
+
+def _is_dark(lab: Lab) -> bool:
+    return not lab["tokyo"].active
+
+
+def _catches(name: str, says: str, hints: tuple[str, str, str]) -> Condition:
+    """Return the condition that a rule speaks in a planted world."""
+    return Condition(
+        name=name,
+        holds=lambda seen: name not in seen.silent,
+        says=lambda seen: says,
+        asks="It has to speak when tokyo is more than two seconds and more than twenty writes behind.",
+        hints=hints,
+    )
+
+
+RULE = Exercise(
+    name="rule",
+    title="A rule of your own",
+    goal="a rule for `lab.watch`, a function of the lab or a condition of scenario files, that speaks when tokyo falls "
+    f"more than {MAX_BEHIND_S} s or {MAX_BEHIND} writes behind, and is silent in {WORLDS} worlds where it keeps up.",
+    look=look,
+    takes=("the rule",),
+    accepts=accepts,
+    accepted="a function of the lab, or a condition such as {'primary': 'paris'}",
+    untouched=untouched,
+    conditions=(
+        Condition(
+            name="a rule",
+            holds=lambda seen: not seen.problem,
+            says=lambda seen: f"it cannot be watched: {seen.problem}",
+            asks="It has to be what `lab.watch` takes.",
+            hints=(
+                'Try it in a lab of your own: `lab.watch("mine", rule)`.',
+                "A condition has the keys of `expect` in scenario files.",
+                "`labkit help scenario` lists them; `lag` is one",
+            ),
+            for_its_sentence=True,
+        ),
+        Condition(
+            name="silent",
+            holds=lambda seen: not seen.world,
+            says=lambda seen: f"in {seen.world} it spoke: {seen.said}",
+            asks="It has to be silent while tokyo keeps up, whatever else happens.",
+            hints=(
+                "Read what it said, and what had happened in that world.",
+                "A write is on its way for a while: roots differ then, and nothing is wrong. A rule looks only; it "
+                "neither writes nor waits, as it is asked in the middle of what happens.",
+                '`lab.lag("paris", "tokyo")` has `entries` and `seconds`: let them be more than 0',
+            ),
+        ),
+        _catches(
+            CUT,
+            "the line was cut for four seconds, and it was silent",
+            (
+                'Let `lab.partition("paris", "tokyo")` happen in a lab of your own, and print the lag.',
+                "What tokyo does not get, it does not know. paris knows what it has not handed over.",
+                '`{"lag": {"at most": 15}}`, or `lab.lag("paris", "tokyo").entries <= 15`',
+            ),
+        ),
+        _catches(
+            SLOW,
+            "the line was fifty times as long, and it was silent",
+            (
+                'Let `lab.slow("paris", "tokyo", factor=50)` happen in a lab of your own, and print the lag.',
+                "A line that is slow is open, and nobody is down. What counts is what has arrived.",
+                "look at how much is behind, not at lines, nodes or connections",
+            ),
+        ),
+        _catches(
+            DARK,
+            "tokyo had no power for four seconds, and it was silent",
+            (
+                'Let `lab.crash("tokyo")` happen in a lab of your own, and print the lag.',
+                "Who is dark is behind, too.",
+                "look at how much is behind, whoever is down",
+            ),
+        ),
+    ),
+    ways={"as a condition": as_a_condition, "as a function": as_a_function, "by time": by_time},
+    traps=(
+        Trap(name="an unknown key", act=lambda: {"behind": {"at most": 15}}, refused_by="a rule"),
+        Trap(name="always silent", act=_function(lambda lab: True), refused_by=CUT),
+        Trap(name="who is primary", act=lambda: {"primary": "paris"}, refused_by=CUT),
+        Trap(name="never behind", act=lambda: {"lag": 0}, refused_by="silent"),
+        Trap(
+            name="speaks at damage",
+            act=_function(lambda lab: lab["paris"].root == lab["tokyo"].root),
+            refused_by="silent",
+        ),
+        Trap(name="speaks at any fault", act=_function(lambda lab: not lab.trace.select("fault")), refused_by="silent"),
+        Trap(name="changes the lab", act=_function(_writes), refused_by="silent"),
+        Trap(name="lets time pass", act=_function(_waits), refused_by="silent"),
+        Trap(
+            name="looks at lines only",
+            act=_function(lambda lab: not lab.trace.select("fault", verb="slow") and not _is_dark(lab)),
+            refused_by=CUT,
+        ),
+        Trap(
+            name="forgets slow lines",
+            act=_function(lambda lab: lab.trace.select("fault", verb="slow") or lab.lag(*PAIR).entries <= 15),
+            refused_by=SLOW,
+        ),
+        Trap(
+            name="only while tokyo is up",
+            act=_function(lambda lab: _is_dark(lab) or lab.lag(*PAIR).entries <= 15),
+            refused_by=DARK,
+        ),
+    ),
+)

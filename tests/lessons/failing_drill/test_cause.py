@@ -1,0 +1,37 @@
+"""Exercise cause: three losses with roots of three kinds, and what is not read as an instant."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.failing_drill.cause import CAUSE, FOLDERS, look, roots_of, start
+from labkit.lessons.judging import judge
+
+
+def test_each_loss_has_a_root_of_its_own_kind():
+    lab = start()
+    lost = [row.path.split("/")[2] for row in lab.ledger.lost()]
+
+    assert [lost.count(folder) for folder in FOLDERS] == [2, 5, 2]
+    firsts = [next(row for row in lab.ledger.lost() if f"/{folder}/" in row.path) for folder in FOLDERS]
+    assert [(lab.why(row).origin, lab.why(row).cause.what) for row in firsts] == [
+        ("operator", "request"),
+        ("fault", "cut"),
+        ("fault", "crash"),
+    ]
+    assert all(
+        {round(lab.why(row).steps[-1].at_ns / 1e9, 3) for row in lab.ledger.lost() if f"/{folder}/" in row.path}
+        == {round(root, 3)}
+        for folder, root in zip(FOLDERS, roots_of(lab), strict=True)
+    )
+
+
+def test_instants_may_be_rounded_to_a_thousandth():
+    lab = start()
+    assert judge(CAUSE, (lab, [round(instant, 3) for instant in roots_of(lab)])).outcome == "right"
+    assert judge(CAUSE, (lab, [instant + 0.002 for instant in roots_of(lab)])).condition == "red"
+
+
+@pytest.mark.parametrize("given", ["4.6", [1, 2], [True, 1, 2], [1, 2, "3"], None, {"red": 1}])
+def test_what_is_no_list_of_three_instants_is_said(given):
+    assert look(start(), given).unread

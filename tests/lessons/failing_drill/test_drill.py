@@ -1,0 +1,30 @@
+"""Exercise drill: what is said of a text that is no drill, and with which seed one fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.failing_drill.drill import DRILL, look
+from labkit.lessons.failing_drill.drills import NO_EXPECTATIONS, PLANTED
+from labkit.lessons.judging import attempted, judge
+
+
+@pytest.mark.parametrize("text", ["", "nothing", "[1, 2]", "scenario: 1", "a: {"])
+def test_a_text_that_is_no_drill_is_said(text):
+    judged = judge(DRILL, (text,))
+
+    assert judged.condition == "readable"
+    assert judged.seen.startswith("the text cannot be read: ")
+
+
+def test_the_first_seed_that_fails_is_named():
+    seen = look(f"{NO_EXPECTATIONS}\nexpect: {{acknowledged: 59}}\n")
+
+    assert (seen.failed, seen.reason) == (0, "writes acknowledged: expected 59, measured 60")
+    assert seen.silent == ()
+    assert len(PLANTED) == 3
+
+
+def test_blank_lines_are_no_attempt():
+    assert not attempted(DRILL, (f"\n{NO_EXPECTATIONS}\n\n",))
+    assert attempted(DRILL, (f"{NO_EXPECTATIONS}\nexpect: {{}}\n",))

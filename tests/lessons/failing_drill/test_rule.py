@@ -1,0 +1,48 @@
+"""Exercise rule: how far behind tokyo is in sound worlds and in planted ones, and what is no rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lessons.failing_drill.rule import (
+    MAX_BEHIND,
+    MAX_BEHIND_S,
+    PAIR,
+    PLANTED,
+    PLANTED_TIME,
+    RULE,
+    SOUND,
+    look,
+    untouched,
+    watched,
+    world,
+)
+from labkit.lessons.judging import judge
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_tokyo_falls_far_behind_where_something_is_planted(name):
+    lab = world(0)
+    PLANTED[name](lab)
+    lab.run(PLANTED_TIME)
+
+    assert lab.lag(*PAIR).entries > MAX_BEHIND
+    assert lab.lag(*PAIR).seconds > MAX_BEHIND_S
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_tokyo_keeps_up_where_nothing_is_planted(name):
+    assert watched({"lag": {"at most": 10}}, SOUND[name], 1, "1s") == ""
+
+
+def test_what_cannot_be_watched_and_what_raises_is_said():
+    assert judge(RULE, ({"behind": 1},)).seen.startswith("it cannot be watched: expected a key, got 'behind'")
+    assert "ZeroDivisionError" in look(lambda lab: 1 / 0).said
+    assert [RULE.accepts(handed) for handed in ({}, len, "lag", 5)] == [True, True, False, False]
+
+
+def test_what_says_nothing_yet_is_untouched():
+    assert untouched(lambda lab: None)
+    assert untouched({})
+    assert not untouched(lambda lab: True)
+    assert not untouched(lambda lab: lab.crash("nowhere"))
