@@ -5,7 +5,7 @@ from __future__ import annotations
 from labkit.lessons.damaged_tree.mend import MEND
 from labkit.lessons.damaged_tree.questions import COPIES, DIFFER
 from labkit.lessons.damaged_tree.report import REPORT
-from labkit.lessons.damaged_tree.rotten import ROTTEN
+from labkit.lessons.damaged_tree.three_pages import THREE_PAGES
 from labkit.lessons.plan import LessonPlan, Minutes, Recall
 
 RECALLS = (
@@ -40,6 +40,6 @@ LESSON = LessonPlan(
     ask="Who of you has restored something from a copy that turned out to be as broken as the original?",
     cut="Leave out the second exercise; the third asks the harder half of it.",
     questions=(DIFFER, COPIES),
-    exercises=(REPORT, MEND, ROTTEN),
+    exercises=(REPORT, MEND, THREE_PAGES),
     recalls=RECALLS,
 )
