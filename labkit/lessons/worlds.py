@@ -1,7 +1,8 @@
 """Worlds: the lab or vault that a reader hands in: how it began, whether anything was done in it, and a branch of it.
 
 1. What was handed in stays as it is: a branch of a lab is one of a copy, and a vault's is counted for no other.
-2. Done is what writes, works through a runbook or breaks something.  Reading, drawing and letting time pass are not.
+2. Done is what writes, works through a runbook or breaks something.  Reading, drawing and letting time pass are not,
+   nor is a request that was refused: it changed nothing.  A login is done, whatever its answer: the audit file has it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from labkit.front.lab import Lab
 from labkit.front.vault import Vault
 from labkit.front.vault_branch import branch_of
 from labkit.lab.snapshot import Snapshot
+from labkit.vault.calls import Call
 
+FIRST_REFUSAL = 400
 READING = ("GET", "LIST", "HEAD", "OPTIONS")
 
 
@@ -71,7 +74,7 @@ def begins_as(world: Any, start: Any) -> bool:
 def acts_of(world: Any) -> tuple[Any, ...]:
     """Return what was done in a world, in a form that is equal where the same was done."""
     if isinstance(world, Vault):
-        return tuple([(call.method, call.path, call.status) for call in world.calls if call.method not in READING])
+        return tuple([(call.method, call.path, call.status) for call in world.calls if _is_done(call)])
     queries = world.queries
     modes: list[tuple[str, str]] = []
     for event in world.trace.select("mode"):
@@ -83,6 +86,11 @@ def acts_of(world: Any) -> tuple[Any, ...]:
     sealed = [node.core.keys.sealed for node in world.parts.nodes.values()]
     reindexed = [event.node for event in world.trace.select("observed", what="reindex_started")]
     return modes, faults, writes, entries, sealed, reindexed
+
+
+def _is_done(call: Call) -> bool:
+    is_login = call.path.endswith("/login")
+    return call.method not in READING and (call.status < FIRST_REFUSAL or is_login)
 
 
 def play(lab: Lab) -> Any:

@@ -55,6 +55,39 @@ def test_of_a_vault_writes_are_done():
     assert acts_of(vault) != begun
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("secret/data/app", {"data": 5}, 400),
+        ("secret/data/app", {"data": {}, "options": {"cas": 7}}, 400),
+        ("nowhere/app", {}, 404),
+        ("transit/decrypt/none", {"ciphertext": "vault:v1:x"}, 400),
+    ],
+)
+def test_a_request_that_was_refused_is_not_done(path, body, status):
+    vault = Vault.dev(seed=5)
+    begun = acts_of(vault)
+
+    assert vault.post(path, body).status == status
+    assert vault.post("secret/data/app", WRITE, token="hvs.unknown").status == 403
+    assert acts_of(vault) == begun
+
+
+def test_a_write_that_a_lab_refuses_is_not_done():
+    lab = fence()
+    assert lab["tokyo"].post("secret/data/app", WRITE).status == 400
+    assert lab["paris"].post("secret/data/app", {"data": 5}).status == 400
+    assert acts_of(lab) == acts_of(fence())
+
+
+def test_a_login_is_done_also_if_it_is_refused():
+    vault = Vault.dev(seed=5)
+    begun = acts_of(vault)
+
+    assert vault.cloud.vm("web-1").login(vault, role="none").status == 400
+    assert acts_of(vault) != begun
+
+
 def test_where_one_began_is_seen_whatever_was_done_since():
     lab = fence()
     lab.crash("paris")

@@ -13,6 +13,7 @@ from labkit.lessons.worlds import KeptStart
 SECONDARY = "sys/replication/dr/secondary"
 ATTEMPT = f"{SECONDARY}/generate-operation-token"
 STORED = "node/operation-token"
+SEED = 55
 
 
 class ByHandSeen(NamedTuple):
@@ -26,7 +27,7 @@ class ByHandSeen(NamedTuple):
 @KeptStart
 def start() -> Lab:
     """Return a pair whose primary lost its power twenty seconds ago."""
-    lab = calm_pair(seed=55)
+    lab = calm_pair(SEED)
     take_orders(lab, 20)
     lab.crash("paris")
     lab.run("20s")
@@ -81,6 +82,20 @@ def _two_shares(lab: Lab) -> None:
     lab.restart("paris")  # it did not work, so the power is waited for
 
 
+def old_shares() -> tuple[str, ...]:
+    """Return the shares that tokyo had before it followed paris, and got those of paris."""
+    return Lab.pair(seed=SEED)["tokyo"].unseal_keys
+
+
+def _old_shares(lab: Lab) -> None:
+    tokyo = lab["tokyo"]
+    begun: Any = tokyo.post(f"{ATTEMPT}/attempt", {}, token="").body
+    for share in old_shares()[:3]:
+        tokyo.post(f"{ATTEMPT}/update", {"key": share, "nonce": begun["nonce"]}, token="")
+    tokyo.post(f"{SECONDARY}/promote", {"dr_operation_token": begun["otp"]}, token="")
+    lab.restart("paris")
+
+
 def _cancelled(lab: Lab) -> None:
     lab["tokyo"].post(f"{ATTEMPT}/attempt", {}, token="")
     lab["tokyo"].delete(f"{ATTEMPT}/attempt", token="")
@@ -124,7 +139,7 @@ BY_HAND = Exercise(
             hints=(
                 "Look at the answer to each of your requests: `.status` and `.errors`.",
                 "A secondary knows no tokens of clients. Whoever holds key shares makes an operation token: three of "
-                "five, each sent with the nonce of one attempt.",
+                "five, each sent with the nonce of one attempt. While it follows, it has its primary's shares.",
                 "the last answer's `encoded_token` is base64 without padding, combined with the `otp` byte by byte (^)",
             ),
         ),
@@ -144,6 +159,7 @@ BY_HAND = Exercise(
     traps=(
         Trap(name="token left", act=_token_left, refused_by="no token left"),
         Trap(name="two shares only", act=_two_shares, refused_by="primary"),
+        Trap(name="old shares", act=_old_shares, refused_by="primary"),
         Trap(name="attempt cancelled", act=_cancelled, refused_by="primary"),
         Trap(name="the root token", act=_root_token, refused_by="primary"),
         Trap(name="deleted too early", act=_deleted_too_early, refused_by="primary"),

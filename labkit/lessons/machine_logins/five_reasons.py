@@ -93,6 +93,7 @@ def _role_deleted(vault: Vault) -> None:
 def _other_refusals(vault: Vault) -> None:
     for path in ("secret/data/a", "sys/mounts", "auth/cloud/role/web", "sys/audit", "transit/keys/a"):
         vault.post(path, {}, token="hvs.nothing")
+    forged(vault, claims={"exp": 1})
 
 
 FIVE_REASONS = Exercise(

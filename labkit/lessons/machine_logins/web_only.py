@@ -52,6 +52,11 @@ def _by_subscription(vault: Vault) -> None:
     vault.post(ROLE, {"bound_subscription_ids": vault.cloud.vm("web-1").subscription_id})
 
 
+def _unbounded(vault: Vault) -> None:
+    vault.post(ROLE, {"token_ttl": "1h"})
+    login(vault, "web-1")
+
+
 WEB_ONLY = Exercise(
     name="web_only",
     title="Only the web machines",
@@ -113,7 +118,7 @@ WEB_ONLY = Exercise(
             act=lambda vault: vault.post(ROLE, {"bound_scale_sets": "fleet"}),
             refused_by="lets in",
         ),
-        Trap(name="no bounds", act=lambda vault: vault.post(ROLE, {"token_ttl": "1h"}), refused_by="a role"),
+        Trap(name="no bounds", act=_unbounded, refused_by="a role"),
         Trap(
             name="another role",
             act=lambda vault: vault.post(f"{ROLE}-1", {"bound_resource_groups": "web"}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.lessons.disaster.by_hand import SECONDARY, look, start
+from labkit.lessons.disaster.by_hand import ATTEMPT, SECONDARY, look, old_shares, start
 
 
 def test_an_operation_token_stays_until_it_is_deleted():
@@ -30,3 +30,15 @@ def test_three_of_five_shares_are_needed():
     assert begun["required"] == 3
     assert len(lab["tokyo"].unseal_keys) == 5
     assert lab["tokyo"].unseal_keys == lab["paris"].unseal_keys
+
+
+def test_shares_of_before_make_no_token():
+    tokyo = start()["tokyo"]
+    begun = tokyo.post(f"{ATTEMPT}/attempt", {}, token="").body
+    answers = [
+        tokyo.post(f"{ATTEMPT}/update", {"key": share, "nonce": begun["nonce"]}, token="") for share in old_shares()[:3]
+    ]
+
+    assert not set(old_shares()) & set(tokyo.unseal_keys)
+    assert [answer.status for answer in answers] == [200, 200, 400]
+    assert tokyo.get(f"{ATTEMPT}/attempt", token="").body["progress"] == 0
