@@ -38,6 +38,8 @@ class KeptStart:
         """Return the lab or vault as it is at the start."""
         if self._kept is None:
             made = self._make()
+            if isinstance(made, Lab):
+                made.keep_pictures()  # for whoever plays what happens from here on
             self._kept = made.snapshot() if isinstance(made, Lab) else made
         if isinstance(self._kept, Snapshot):
             return Lab.restore(self._kept)

@@ -7,7 +7,7 @@ import pytest
 from labkit import Lab, Vault
 from labkit.lessons.two_primaries.fence import start as fence
 from labkit.lessons.two_primaries.stall import start as stall
-from labkit.lessons.worlds import acts_of, begins_as, branched, fingerprint, is_world
+from labkit.lessons.worlds import KeptStart, acts_of, begins_as, branched, fingerprint, is_world
 
 WRITE = {"data": {"n": 1}}
 
@@ -163,3 +163,16 @@ def test_branches_of_what_differs_draw_nothing_alike():
 
     assert len(set(drawn)) == 3
     assert len(set(labels)) == 2
+
+
+def test_a_start_keeps_pictures_and_its_trace_is_as_without():
+    plain = Lab.pair(seed=61)
+    plain.run("1s")
+    kept = KeptStart(lambda: Lab.pair(seed=61).run("1s"))()
+    assert kept.trace.digest() == plain.trace.digest()
+    for lab in (plain, kept):
+        lab.replicate("paris", "tokyo")
+
+    assert kept.trace.digest() == plain.trace.digest()
+    assert kept.play().to_dict()["trees"]
+    assert not plain.play().to_dict().get("trees")

@@ -108,6 +108,15 @@ def test_no_text_tells_an_outcome(number):
     assert [said for said in (*sentences, *hints) if said in text] == []
 
 
+@pytest.mark.parametrize("number", ["00", "04", "05", "06", "07", "08"])
+def test_a_lesson_with_clusters_keeps_pictures_and_its_reveals_play(number):
+    cells = cells_of(number)
+    kept = next(at for at, (kind, source) in enumerate(cells) if kind == "code" and ".keep_pictures()" in source)
+
+    assert kept < place(cells, f'here.reveal("{plan(number).questions[0].name}"')
+    assert plan(number).questions[0].look
+
+
 def test_an_expression_between_is_found():
     cells = [("code", "a = 1"), ("code", "b = 2"), ("markdown", "c"), ("code", "b = 3\nb"), ("code", "d")]
 

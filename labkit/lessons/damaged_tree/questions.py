@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from labkit.front.lab import Lab
 from labkit.lessons.damaged_tree.orders import PAIR, unreadable
 from labkit.lessons.plan import Question
@@ -40,6 +42,15 @@ def why_one(lab: Lab) -> str:
         "Merkle check says nothing: the index still stands for what was written, and only a reader of the value "
         "notices."
     )
+
+
+def damaged_in_turn(lab: Lab) -> Any:
+    """Return a run in which one layer after another is damaged, a second apart."""
+    branch = branched(lab)
+    for layer in LAYERS:
+        branch.corrupt("tokyo", layer=layer)
+        branch.run("1s")
+    return play(branch)
 
 
 def lacks_reindex(lab: Lab) -> str:
@@ -85,6 +96,8 @@ DIFFER = Question(
         0: "None would differ if damage were always silent. One layer is what is compared.",
     },
     otherwise="Two layers are compared by nobody, and two are computed again only where a write passes.",
+    look="Here the five are damaged one after another, a second apart: look at what the trees show after each.",
+    draw=damaged_in_turn,
 )
 COPIES = Question(
     name="copies",
