@@ -20,6 +20,9 @@
 #   make pictures   a contact sheet of every picture in light, dark and grey, at three widths, to be looked at; needs a
 #                   browser; ARGS is a folder, by default build/pictures
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
+#   make conformance URL=http://127.0.0.1:8200 TOKEN=…   the recorded answers, asked again of any server of this API,
+#                   under paths of its own, which are removed; prints where the server, the record and labkit differ;
+#                   ARGS is beginnings of cases, such as core or logins.approle
 #   make hunt       whether what searches for failures finds what is planted, accuses nothing else, and is the same
 #                   everywhere: explore, when and sweep, in minutes
 #   make zoo        every mistake of tests/zoo planted, and found in its pinned number of drawn schedules; 500 of each
@@ -48,7 +51,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches pictures prove hunt zoo zoo-long torture
+.PHONY: demo test quick coverage mutants lint fix lessons browser notebook dist bench benches pictures prove conformance hunt zoo zoo-long torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -119,6 +122,9 @@ prove: $(VENV)/core
 	@$(VENV)/bin/labkit prove election --terms 4 --damages 2
 	@$(VENV)/bin/labkit prove client --nodes 2 --retries 2
 	@$(VENV)/bin/labkit prove operation-token --attempts 3 --mistakes 3
+
+conformance: $(VENV)/dev
+	@$(VENV)/bin/python -m tests.conformance.against "$(URL)" "$(TOKEN)" $(ARGS)
 
 hunt: $(VENV)/hunt
 	@$(VENV)/bin/python -m tests.hunt.acceptance

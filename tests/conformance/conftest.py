@@ -230,14 +230,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 class Replay:
     """One run of one case: variables, requests, verdict."""
 
-    def __init__(self, ask: Ask, root_token: str) -> None:
+    def __init__(self, ask: Ask, root_token: str, tag: str = "t1") -> None:
         self.ask, self.root_token = ask, root_token
-        self.variables: dict[str, Any] = {"tag": "t1"}
+        self.variables: dict[str, Any] = {"tag": tag}
 
     def run(self, case: dict[str, Any]) -> Verdict:
         for name, kind in case["mounts"].items():
-            self.variables[name] = f"{name}-engine"
-            status, body = self.send("POST", f"/v1/sys/mounts/{name}-engine", {"type": kind}, {}, None)
+            self.variables[name] = path = f"{name}-engine-{self.variables['tag']}"
+            status, body = self.send("POST", f"/v1/sys/mounts/{path}", {"type": kind}, {}, None)
             assert status == 204, body
         verdict = Verdict([], [])
         for number, step in enumerate(case["steps"]):

@@ -65,6 +65,7 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
         ("fix", ["ruff check --fix .", "ruff format ."]),
         ("dist", ["python -m hatchling build"]),
         ("hunt", ["python -m tests.hunt.acceptance"]),
+        ("conformance", ['python -m tests.conformance.against "" ""']),
         ("bench", ["python tests/bench/side_by_side.py"]),
         ("demo", ["labkit demo"]),
         ("lessons", ["labkit lessons"]),
