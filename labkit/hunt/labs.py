@@ -190,5 +190,10 @@ def _work(plan: WorkloadPlan) -> LabData:
         "uses": ("uses", _as_is),
         "role": ("role", _as_is),
         "machine": ("machine", _as_is),
+        "by": ("by", _as_is),
+        "role_id": ("role_id", _as_is),
+        "secret_id": ("secret_id", _as_is),
+        "user": ("user", _as_is),
+        "password": ("password", _as_is),
     }
     return {"do": plan.operation, "every": write_duration(plan.every_ns), **_changed(plan, keys)}

@@ -56,12 +56,15 @@ Clients work at a steady rate, each on keys of its own, or with share on those t
         - {do: create-token, every: 1s, ttl: 30s, uses: 3}
         - {do: use-token, every: 500ms}
         - {do: revoke-token, every: 5s}
+        - {do: login, every: 2s, by: approle, role_id: shop, secret_id: rehearsal-only}
+        - {do: login, every: 2s, by: userpass, user: ada, password: rehearsal-only}
 cas names the version that the client last saw in an answer, 0 before any; a get-secret shows it what others wrote.  A
 refusal is final and counts as refused; after an attempt without an answer it is in doubt: that one may have written.
 delete-secret deletes the newest version, every tenth time the secret with all its versions.  Tokens are those of
 create-token and login: use-token looks one of them up by itself, each in turn, and spends one of its uses; one that is
 refused is held no more; revoke-token ends the oldest.  Without a token neither does anything.  login is that of a
-machine of the cloud at auth/cloud/, which steps of the timeline set up; without a token of its machine it is refused.
+machine of the cloud at auth/cloud/, without a token of its machine it is refused; by: approle and by: userpass need no
+cloud.  Steps of the timeline set up the method, with its roles, or users, and ids that are chosen in the file.
 What a group got, how logins ended, and how far one secondary is behind, are keys of expect like the others:
     expect:
       clients: {writers: {in doubt: 0, latency: {at most: 2s}}, apps: {refused: {at most: 5}}}

@@ -100,6 +100,11 @@ def _workload_plan(work: WorkPart) -> WorkloadPlan:
         uses=work.uses or 0,
         role=work.role or WorkloadPlan.role,
         machine=work.machine or WorkloadPlan.machine,
+        by=work.by or WorkloadPlan.by,
+        role_id=work.role_id or "",
+        secret_id=work.secret_id or "",
+        user=work.user or "",
+        password=work.password or "",
     )
 
 

@@ -8,7 +8,16 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from labkit.cloud.development import MACHINES
-from labkit.lab.plan.workload_operations import ISSUING, LOGIN, OPERATIONS, OPTIONS, TAKING
+from labkit.lab.plan.workload_operations import (
+    CLOUD,
+    ISSUING,
+    LOGIN,
+    NEEDED,
+    OF_LOGIN,
+    OPERATIONS,
+    OPTIONS,
+    TAKING,
+)
 from labkit.scenario.expect_keys import Part, one_of
 from labkit.scenario.problems import FieldError, expected
 from labkit.scenario.value_types import ClusterName, Duration, Name, Share, Site, Size, is_name, write_duration
@@ -71,12 +80,33 @@ class WorkPart(Part):
     machine: Annotated[str | None, one_of("a machine of the cloud", MACHINES)] = Field(
         None, description=f"the machine that logs in, one of {', '.join(MACHINES)}; web-1 unless given"
     )
+    by: Annotated[str | None, one_of("a type of login", tuple(OF_LOGIN))] = Field(
+        None, description=f"how it logs in, one of {', '.join(OF_LOGIN)}, at auth/ and that name; cloud unless given"
+    )
+    role_id: str | None = Field(None, min_length=1, description="the role id that a program logs in with by approle")
+    secret_id: str | None = Field(
+        None, min_length=1, description="the secret id beside it; none for a role that asks for none"
+    )
+    user: str | None = Field(None, min_length=1, description="the name of a user who logs in by userpass")
+    password: str | None = Field(None, min_length=1, description="the password of that user")
 
     @model_validator(mode="after")
     def _has_options_of_its_own(self) -> WorkPart:
         for key, operation in OPTIONS.items():
             if self.do != operation and key in self.model_fields_set:
                 raise FieldError(f"expected {key} beside {operation} only, got it beside {self.do}", key)
+        return self
+
+    @model_validator(mode="after")
+    def _says_how_it_logs_in(self) -> WorkPart:
+        by = self.by or CLOUD
+        for other, keys in OF_LOGIN.items():
+            strange = next((key for key in keys if other != by and key in self.model_fields_set), None)
+            if strange:
+                raise FieldError(f"expected {strange} beside by: {other} only, got it beside by: {by}", strange)
+        missing = [key for key in OF_LOGIN[by] if key in NEEDED and getattr(self, key) is None]
+        if self.do == LOGIN and missing:
+            raise FieldError(f"expected {' and '.join(missing)} too, to log in by {by}", "by")
         return self
 
     @model_validator(mode="after")
@@ -138,8 +168,9 @@ def errors_of_group(name: str, groups: Mapping[str, ClientsPart], *, has_cloud: 
     if isinstance(group.share, str) and group.share not in sharing:
         yield ("share",), expected(SHARE, group.share, sharing)
     for place, work in enumerate(group.work):
-        if work.do == LOGIN and not has_cloud:
-            yield ("work", place, "do"), "expected a cloud in the lab too such as {site: paris}, for login"
+        if work.do == LOGIN and (work.by or CLOUD) == CLOUD and not has_cloud:
+            text = "expected a cloud in the lab too such as {site: paris}, for login, or by: approle or userpass"
+            yield ("work", place, "do"), text
 
 
 def shared_keys(name: str, group: ClientsPart) -> str:

@@ -9,6 +9,8 @@ import pytest
 
 from labkit import Vault
 from tests.conformance import against
+from tests.conformance.conftest import Verdict
+from tests.conformance.test_replay import OTHERWISE_IN_A_LAB
 
 CONTENTS = {
     "sys/mounts": "GET",
@@ -79,12 +81,12 @@ def test_what_differs_is_named_with_who_differs(vault: Vault, url: str, capsys: 
 
 
 def test_a_difference_of_labkit_and_one_known_of_clusters_are_named() -> None:
-    worse = against.Verdict(["step 1: status 400, not 200"], ["a text"])
-    same = against.Verdict([], [])
+    worse = Verdict(["step 1: status 400, not 200"], ["a text"])
+    same = Verdict([], [])
 
     assert against.report([against.Answered("core.seal-status", same, worse), against.Answered("b", same, same)]) == [
         "core.seal-status: labkit otherwise than recorded",
-        f"    (a cluster of a lab differs too: {against.OTHERWISE_IN_A_LAB['core.seal-status']})",
+        f"    (a cluster of a lab differs too: {OTHERWISE_IN_A_LAB['core.seal-status']})",
         "    labkit, step 1: status 400, not 200",
         "server: 2 of 2 cases as recorded; 0 texts and members differ softly",
         "labkit: 1 of 2 cases as recorded; 1 texts and members differ softly",

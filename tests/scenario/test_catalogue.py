@@ -162,6 +162,7 @@ OF_CLIENTS = {
     "logins-without-the-cloud": Altered(
         *without("{do: cloud-outage, endpoint: machine, at: 10s}"), "operations refused"
     ),
+    "passwords-and-ids": Altered("password: a-guess", "password: another-one", "operations refused"),
     "tokens-in-the-outage": Altered("ttl: 6s", "ttl: 1h", "operations refused"),
     "used-up-before-the-failover": Altered(
         "num_uses: 5", "num_uses: 9", "step 7: ask tokyo GET auth/token/lookup-self"

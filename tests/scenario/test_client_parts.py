@@ -14,7 +14,18 @@ from labkit.scenario.scenario import Scenario
 from labkit.scenario.value_types import DeclaredNames
 
 NAMES = DeclaredNames(sites=("paris",), clusters=("paris",))
-VALUES = {"cas": True, "ttl": "30s", "uses": 3, "role": "app", "machine": "db-1"}
+IDS = {"by": "approle", "role_id": "r", "secret_id": "s"}
+PASSWORD = {"by": "userpass", "user": "u", "password": "p"}
+VALUES: dict[str, dict[str, Any]] = {
+    "cas": {"cas": True},
+    "ttl": {"ttl": "30s"},
+    "uses": {"uses": 3},
+    "role": {"role": "app"},
+    "machine": {"machine": "db-1"},
+    "by": {"by": "cloud"},
+    **dict.fromkeys(("role_id", "secret_id"), IDS),
+    **dict.fromkeys(("user", "password"), PASSWORD),
+}
 
 
 def group(*operations: str, **how: Any) -> ClientsPart:
@@ -30,11 +41,11 @@ def test_a_client_may_do_whatever_clients_can(operation: str) -> None:
 @pytest.mark.parametrize("key", OPTIONS)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_option_belongs_to_one_operation(key: str, operation: str) -> None:
-    given = {"do": operation, "every": "1s", key: VALUES[key]}
+    given = {"do": operation, "every": "1s", **VALUES[key]}
     if OPTIONS[key] == operation:
         assert getattr(WorkPart.model_validate(given), key) is not None
     else:
-        with pytest.raises(ValidationError, match=f"expected {key} beside {OPTIONS[key]} only, got it beside"):
+        with pytest.raises(ValidationError, match=f"expected {next(iter(VALUES[key]))} beside {OPTIONS[key]} only, "):
             WorkPart.model_validate(given)
 
 
@@ -95,6 +106,14 @@ def test_a_login_needs_a_cloud() -> None:
     assert (where, "expected a cloud in the lab too" in text) == (("work", 1, "do"), True)
 
 
+def test_who_logs_in_otherwise_needs_no_cloud_but_what_to_log_in_with() -> None:
+    people = ClientsPart.model_validate(
+        {"site": "paris", "use": ["paris"], "work": [{"do": "login", "every": "1s", **PASSWORD}]}
+    )
+
+    assert [*errors_of_group("people", {"people": people}, has_cloud=False)] == []
+
+
 def test_the_plan_has_what_the_file_says(vary: Callable[..., str], scenario_of: Callable[[str], Scenario]) -> None:
     work = "{do: put-secret, every: 1s, cas: true}, {do: create-token, every: 1s, ttl: 1m, uses: 3}"
     login = "{do: login, every: 2s, role: app, machine: db-1}"
@@ -108,4 +127,23 @@ def test_the_plan_has_what_the_file_says(vary: Callable[..., str], scenario_of: 
     assert (shop.share, machines.share) == ("shop", "shop")
     assert (put.cas, create.cas, create.ttl_ns, create.uses, put.ttl_ns) == (True, False, 60_000_000_000, 3, 0)
     assert (machines.workload[0].role, machines.workload[0].machine) == ("app", "db-1")
-    assert (put.role, put.machine) == ("web", "web-1")
+    assert (put.role, put.machine, put.by) == ("web", "web-1", "cloud")
+
+
+@pytest.mark.parametrize(
+    ("written", "planned"),
+    [
+        ("by: approle, role_id: r, secret_id: s", ("approle", "r", "s", "", "")),
+        ("by: approle, role_id: r", ("approle", "r", "", "", "")),
+        ("by: userpass, user: u, password: p", ("userpass", "", "", "u", "p")),
+        ("by: cloud", ("cloud", "", "", "", "")),
+    ],
+)
+def test_the_plan_has_what_a_client_logs_in_with(
+    written: str, planned: tuple[str, ...], vary: Callable[..., str], scenario_of: Callable[[str], Scenario]
+) -> None:
+    work = f"{{do: login, every: 2s, {written}}}"
+    clients = f"  cloud: {{site: paris}}\n  clients:\n    shop: {{site: paris, use: [paris], work: [{work}]}}\n"
+    (plan,) = scenario_of(vary(("timeline:", clients + "timeline:"))).blueprint.clients[0].workload
+
+    assert (plan.by, plan.role_id, plan.secret_id, plan.user, plan.password) == planned

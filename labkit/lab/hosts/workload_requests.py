@@ -11,10 +11,12 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from typing import NamedTuple
+from urllib.parse import quote
 
 from labkit.lab.hosts.client_memory import ClientMemory
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan
 from labkit.lab.plan.workload_operations import (
+    APPROLE,
     CREATE_TOKEN,
     DELETE,
     ENCRYPT,
@@ -23,6 +25,7 @@ from labkit.lab.plan.workload_operations import (
     PUT,
     REVOKE_TOKEN,
     USE_TOKEN,
+    USERPASS,
 )
 from labkit.service.durations import SECOND_NS
 from labkit.service.message import Body, Request
@@ -30,7 +33,7 @@ from labkit.service.message import Body, Request
 METADATA_EVERY = 10
 """Each so many-th deletion of a client's workload ends the secret with all its versions."""
 
-LOGIN_PATH = "/v1/auth/cloud/login"
+CLOUD_LOGIN = "/v1/auth/cloud/login"
 TOKEN_HEADER = "X-Vault-Token"
 
 
@@ -123,13 +126,18 @@ def _revoke_token(turn: Turn) -> Request | None:
 
 
 def _login(turn: Turn) -> Request:
-    body = {"role": turn.work.role, **turn.login_body(turn.work.machine)}
-    return Request("POST", LOGIN_PATH, {}, body)
+    work = turn.work
+    if work.by == APPROLE:
+        ids = {"role_id": work.role_id, **({"secret_id": work.secret_id} if work.secret_id else {})}
+        return Request("POST", "/v1/auth/approle/login", {}, ids)
+    if work.by == USERPASS:
+        return Request("POST", f"/v1/auth/userpass/login/{quote(work.user, safe='')}", {}, {"password": work.password})
+    return Request("POST", CLOUD_LOGIN, {}, {"role": work.role, **turn.login_body(work.machine)})
 
 
 def has_no_machine_token(request: Request) -> bool:
     """Whether a request is a login of a machine that got no token."""
-    return request.path == LOGIN_PATH and "jwt" not in (request.body or {})
+    return request.path == CLOUD_LOGIN and "jwt" not in (request.body or {})
 
 
 BUILDERS: dict[str, Callable[[Turn], Request | None]] = {

@@ -6,9 +6,10 @@ file: clusters of three nodes each, one a region, with a place between them wher
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from labkit.lab.plan.measured_latencies import latency_ns
+from labkit.lab.plan.workload_operations import CLOUD
 from labkit.seeded import START_NS
 from labkit.service.arguments import wrong
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
@@ -108,7 +109,8 @@ class WorkloadPlan:
     """What a group of clients does: an operation at a steady rate between two instants (nanoseconds of lab time).
 
     With ``cas`` a secret is put only as the version after the one that the client last saw.  Tokens that are created
-    have ``ttl_ns`` and ``uses`` (0: as the service has it).  A ``machine`` of the cloud logs in by a ``role``.
+    have ``ttl_ns`` and ``uses`` (0: as the service has it).  A login is ``by`` the method mounted under that name: a
+    ``machine`` of the cloud with a ``role``, a program with the ids of AppRole, or a user with a password.
     """
 
     operation: str
@@ -122,6 +124,11 @@ class WorkloadPlan:
     uses: int = 0
     role: str = "web"
     machine: str = "web-1"
+    by: str = CLOUD
+    role_id: str = ""
+    secret_id: str = field(default="", repr=False)
+    user: str = ""
+    password: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,16 @@ from labkit.lab.plan.blueprint import (
     NodeSettings,
     WorkloadPlan,
 )
-from labkit.lab.plan.workload_operations import ISSUING, LOGIN, TAKING
+from labkit.lab.plan.workload_operations import (
+    APPROLE,
+    CLOUD,
+    ISSUING,
+    LOGIN,
+    NEEDED,
+    OF_LOGIN,
+    TAKING,
+    USERPASS,
+)
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.service.arguments import MAX_DRIFT, MAX_OFFSET_NS, flag, one_of, text, whole_number, wrong
 
@@ -112,8 +121,21 @@ def _judge_work(what: str, work: WorkloadPlan, blueprint: Blueprint, operations:
     flag(f"{what}, cas", work.cas)
     text(f"{what}, role", "the name of a role", work.role)
     text(f"{what}, machine", "the name of a machine of the cloud", work.machine)
-    if work.operation == LOGIN and blueprint.cloud is None:
+    one_of(f"{what}, by", "a type of login", work.by, OF_LOGIN)
+    _judge_login(what, work)
+    if work.operation == LOGIN and work.by == CLOUD and blueprint.cloud is None:
         raise wrong(f"{what}, operation", "a blueprint with a cloud, from which machines log in", work.operation)
+
+
+def _judge_login(what: str, work: WorkloadPlan) -> None:
+    """Judge what a client logs in with; no value is shown."""
+    needed = OF_LOGIN[work.by] if work.operation == LOGIN else ()
+    for name in (*OF_LOGIN[APPROLE], *OF_LOGIN[USERPASS]):
+        value = getattr(work, name)
+        if not isinstance(value, str):
+            raise wrong(f"{what}, {name}", "a text", type(value).__name__)
+        if not value and name in needed and name in NEEDED:
+            raise wrong(f"{what}, {name}", f"a text, to log in by {work.by}", value)
 
 
 def _judge_names(blueprint: Blueprint) -> None:

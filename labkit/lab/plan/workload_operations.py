@@ -15,5 +15,18 @@ TAKING = (USE_TOKEN, REVOKE_TOKEN)
 WITHOUT_BODY = (GET, DELETE, USE_TOKEN)
 """Operations whose requests have no body."""
 
-OPTIONS = {"cas": PUT, "ttl": CREATE_TOKEN, "uses": CREATE_TOKEN, "role": LOGIN, "machine": LOGIN}
+CLOUD, APPROLE, USERPASS = "cloud", "approle", "userpass"
+OF_LOGIN = {CLOUD: ("role", "machine"), APPROLE: ("role_id", "secret_id"), USERPASS: ("user", "password")}
+"""{the type of a login, which is where its method is mounted: what a client logs in with}."""
+
+NEEDED = ("role_id", "user", "password")
+"""What a login has no default for.  A role may ask for no secret id."""
+
+OPTIONS = {
+    "cas": PUT,
+    "ttl": CREATE_TOKEN,
+    "uses": CREATE_TOKEN,
+    "by": LOGIN,
+    **{key: LOGIN for keys in OF_LOGIN.values() for key in keys},
+}
 """{what a workload may say beside its rate, size and keys: the operation that takes it}."""

@@ -123,6 +123,23 @@ def test_a_login_has_the_token_of_its_machine_and_a_role_or_says_that_it_has_non
     assert [has_no_machine_token(request) for request in (bare, asked("c", work, 1, ""))] == [True, False]
 
 
+def test_a_login_by_ids_or_by_a_password_says_them_at_its_own_path():
+    ids = did("login", by="approle", role_id="shop", secret_id="s-1")
+    user = did("login", by="userpass", user="ada b", password="p-1")
+
+    assert asked("c", ids, 1, "hvs.root")[:4] == (
+        "POST",
+        "/v1/auth/approle/login",
+        {},
+        {"role_id": "shop", "secret_id": "s-1"},
+    )
+    assert asked("c", replace(ids, secret_id=""), 1, "hvs.root").body == {"role_id": "shop"}
+    sent = asked("c", user, 1, "hvs.root")
+    assert sent[:4] == ("POST", "/v1/auth/userpass/login/ada%20b", {}, {"password": "p-1"})
+    assert not has_no_machine_token(sent)
+    assert [hidden for hidden in ("s-1", "p-1") if hidden in repr((ids, user, sent))] == []
+
+
 def test_keys_bound_how_many_secrets_there_are():
     bounded, free = (WorkloadPlan(operation="put-secret", every_ns=1, keys=keys) for keys in (4, 0))
 
