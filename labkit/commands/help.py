@@ -20,11 +20,32 @@ def help_topic(given: argparse.Namespace) -> int:
         if given.topic == "teaching":
             text = _teaching(given.entry)
         else:
-            text = reference.entry(given.topic, given.entry) if given.entry else reference.page(given.topic)
+            text = _of_python(given.topic, given.entry) or _written(given.topic, given.entry)
     except (reference.UnknownTopic, UnknownLesson) as error:
         return refuse(str(error))
     show_page(reflow(text, prose_columns()) if columns() else text)
     return AS_EXPECTED
+
+
+def _written(topic: str, entry: str | None) -> str:
+    from labkit import reference
+
+    return reference.entry(topic, entry) if entry else reference.page(topic)
+
+
+def _of_python(topic: str, entry: str | None) -> str:
+    """Return a page with every name of the classes that it is about, or what it says of one name; else nothing."""
+    from labkit import reference
+    from labkit.reference.python_examples import ON_PAGE
+
+    if topic not in ON_PAGE:
+        return ""
+    from labkit.front import names_page
+
+    if not entry:
+        return f"{reference.page(topic)}\n\n{names_page.section(topic)}"
+    rows = names_page.rows(topic, entry)
+    return "\n\n".join([reference.entry(topic, entry), rows]) if rows and entry in reference.entries(topic) else rows
 
 
 class UnknownLesson(Exception):

@@ -21,6 +21,11 @@ class Cloud(CloudService):
 
     _takes_clock = False
 
+    def __dir__(self) -> list[str]:
+        from labkit.front.shown_names import shown
+
+        return shown("Cloud", super().__dir__())
+
     @classmethod
     def dev(
         cls,

@@ -8,6 +8,7 @@ from warnings import warn
 
 from labkit import real
 from labkit.front.lab_cluster import LabCluster
+from labkit.front.shown_names import shown
 from labkit.lab.bench import Bench
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
@@ -41,6 +42,9 @@ class Lab(Bench, but="dashboard serve"):
     _watch_forks = staticmethod(real.fork_watch)
     clusters: Mapping[str, LabCluster]
     scenario: Run | None
+
+    def __dir__(self) -> list[str]:
+        return shown("Lab", super().__dir__())
 
     def __getitem__(self, name: str) -> LabCluster:
         """Return the handle of a cluster."""

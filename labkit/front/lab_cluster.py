@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from labkit.front.shown_names import shown
 from labkit.lab.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ class LabCluster(Cluster):
     """One cluster of a lab, asked from an operator's host beside it, and drawn."""
 
     __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        return shown("Cluster", super().__dir__())
 
     def merkle(self, other: str | None = None, page: tuple[str, int] | None = None) -> MerkleView:
         """Draw its Merkle index beside another cluster's, by default that of the primary that it follows.

@@ -69,6 +69,11 @@ class Vault(VaultNode, Aiming, ShortForms):
         self._is_past_aims = False  # while a request that took one is carried out
         self._large: LargeValues | None = None  # of one that is served
 
+    def __dir__(self) -> list[str]:
+        from labkit.front.shown_names import shown
+
+        return shown("Vault", super().__dir__())
+
     @classmethod
     def dev(
         cls,

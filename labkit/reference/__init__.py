@@ -8,12 +8,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from labkit.reference.scenario_texts import ABOUT_FILES, ABOUT_MANY_RUNS, ABOUT_OVER_TIME, ABOUT_STEPS, ABOUT_WORK
+from labkit.reference.scenario_texts import (
+    ABOUT_FILES,
+    ABOUT_MANY_RUNS,
+    ABOUT_OBSERVED,
+    ABOUT_OVER_TIME,
+    ABOUT_PLACEHOLDERS,
+    ABOUT_STEPS,
+    ABOUT_WORK,
+)
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -211,6 +219,23 @@ def _scenario() -> Iterator[str]:
     yield ABOUT_STEPS
     yield from (f"    {name}" for name in STANDING)
     yield ABOUT_OVER_TIME.rstrip()
+    yield from _names_in_files()
+
+
+def _names_in_files() -> Iterator[str]:
+    from labkit.lab.hosts.cloud_host import OF_CLOUD
+    from labkit.scenario.expect_keys import OBSERVABLE
+
+    yield ABOUT_OBSERVED.rstrip()
+    yield from _indented(OBSERVABLE)
+    yield ABOUT_PLACEHOLDERS.rstrip()
+    yield from _indented([f"$(cloud.{name})" for name in OF_CLOUD])
+
+
+def _indented(names: Iterable[str]) -> Iterator[str]:
+    text = ", ".join(name.replace(" ", "\0") for name in names)
+    lines = fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    yield lines.replace("\0", " ")
 
 
 def _verbs_by_kind() -> Iterator[str]:

@@ -137,3 +137,16 @@ A condition is judged whenever something is reported that can change it, and whe
 also every 100 ms, roots only where every secondary is level and when a window closes, differing only when a window
 closes.  A window opens at the beginning, unless from or after says otherwise, and closes at the end.
 """
+
+ABOUT_OBSERVED = """
+What nodes observe, and observed of expect counts:
+"""
+
+ABOUT_PLACEHOLDERS = """
+What stands for a value, in the requests of steps:
+    $(matrix.NAME), a value of the key matrix; in lab, end, settle and expect too
+    $(NAME), what keep of an ask or a runbook above named so
+    $(CLUSTER.root), $(CLUSTER.share.1) and so on: what operators have of a cluster now
+    $(CLUSTER.former.root), $(CLUSTER.former.share.1) and so on: what they had before it became a secondary
+and, in a lab with a cloud, what operators have of that:
+"""

@@ -25,12 +25,28 @@ def test_help_lists_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
         (["differences", "transit"], "transit\n\n**batches**\n    a failed item"),
         (["differences", "wrapping"], "tokens\n\n**wrapping tokens in JWT form**\n"),
         (["words", "guard"], "**guard**\n    short form"),
+        (["lab"], "# A lab\n"),
+        (["lab", "faults"], "faults\n\n```python\nlab.crash("),
+        (
+            ["lab", "crash"],
+            "**Lab.crash**(target)\n    Take a node, or all nodes of a cluster, down; their memory is lost.",
+        ),
+        (["vault", "reset"], "**Vault.reset**()\n    Go back to how `dev` made it"),
         (["verbs", "crash"], "crash: Take a node, or all nodes of a cluster, down"),
     ],
 )
 def test_help_shows_a_page_or_an_entry(arguments: list[str], first: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["help", *arguments]) == 0
     assert capsys.readouterr().out.startswith(first)
+
+
+def test_the_page_of_a_class_lists_its_names(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["help", "lab"])
+    page = capsys.readouterr().out
+
+    assert page.index("## every name of Lab") < page.index("**Lab.crash**") < page.index("## every name of Cluster")
+    main(["help", "lab", "clusters"])
+    assert "**Lab.clusters**\n    `list(lab.clusters)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,9 @@ def shell(text: str) -> list[str]:
     return SHELL.findall(text)
 
 
-def run(snippets: list[str]) -> list[str]:
+def run(snippets: list[str], names: dict[str, Any] | None = None) -> list[str]:
     """Run snippets one after the other, as a reader does; return what is not as a comment beside it says."""
-    names: dict[str, Any] = {}
+    names = {} if names is None else names
     wrong = []
     for snippet in snippets:
         lines = snippet.splitlines()

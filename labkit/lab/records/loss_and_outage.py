@@ -74,6 +74,9 @@ class RecoveryTime(NamedTuple):
     seconds: float | None
 
 
+SHOWN = ("answered", "in_doubt", "lost", "operations", "promotions", "refused", "rpo", "rto", "writes")
+
+
 class RecoveryLedger(Ledger):
     """A lab's ledger, with the histories, outages and promotions by which its losses are measured.
 
@@ -81,6 +84,10 @@ class RecoveryLedger(Ledger):
     """
 
     __slots__ = ("histories", "outages", "outcomes", "promotions", "read_log", "tokens")
+
+    def __dir__(self) -> list[str]:
+        """Name what users ask; the rest is the lab's own."""
+        return [name for name in super().__dir__() if name in SHOWN or name.startswith("__")]
 
     def __init__(self, state: dict[str, Any] | None = None, newest: int = 0) -> None:
         super().__init__(state, newest)

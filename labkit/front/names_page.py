@@ -1,0 +1,63 @@
+"""Names page: each public name of what users hold, with what its docstring says first and a line that shows it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from textwrap import fill
+from typing import Any
+
+from labkit.front.cloud import Cloud
+from labkit.front.lab import Lab
+from labkit.front.lab_cluster import LabCluster
+from labkit.front.vault import Vault
+from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.reference import WIDTH
+from labkit.reference.python_examples import EXAMPLES, ON_PAGE
+from labkit.views.charts.measures import Measures
+from labkit.views.picture import Picture
+
+HOLDERS: dict[str, type[Any]] = {
+    "Lab": Lab,
+    "Cluster": LabCluster,
+    "Vault": Vault,
+    "Cloud": Cloud,
+    "Ledger": RecoveryLedger,
+    "Measures": Measures,
+    "Picture": Picture,
+}
+"""{a class, as users call it: what it is}."""
+
+
+def section(topic: str) -> str:
+    """Return the names that belong to a page, class by class; an empty text for a page of something else."""
+    return "\n\n".join(
+        "\n".join([f"## every name of {holder}", *(f"\n{row(holder, name)}" for name in EXAMPLES[holder])])
+        for holder in ON_PAGE.get(topic, ())
+    )
+
+
+def rows(topic: str, name: str) -> str:
+    """Return what a page says of one name, of each class that has it; an empty text where none has."""
+    return "\n\n".join(row(holder, name) for holder in ON_PAGE.get(topic, ()) if name in EXAMPLES[holder])
+
+
+def row(holder: str, name: str) -> str:
+    """Describe one name: how it is called, what its docstring says first, and a line that shows it."""
+    member = inspect.getattr_static(HOLDERS[holder], name, None)
+    return "\n".join([f"**{holder}.{name}**{_call(member)}", *_about(member), f"    `{EXAMPLES[holder][name]}`"])
+
+
+def _call(member: Any) -> str:
+    function = getattr(member, "__func__", member)
+    if not inspect.isfunction(function):
+        return ""
+    whole = inspect.signature(function)
+    parameters = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in whole.parameters.values()]
+    return str(whole.replace(parameters=parameters[1:], return_annotation=inspect.Signature.empty))
+
+
+def _about(member: Any) -> Iterator[str]:
+    if inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod):
+        first = (inspect.getdoc(member) or "").partition("\n\n")[0].replace("``", "`")
+        yield fill(first, WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
