@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import os
 import time
+from _struct import Struct  # the written module is not loaded (R24)
 from collections.abc import Callable
-from struct import Struct
 from typing import Any, TypeVar
 
 POOLED_BYTES = (12, 48, 56)  # a nonce, the nonces of a step's writes, a token's text and accessor

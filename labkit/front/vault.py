@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any
 from labkit.front.aiming import Aiming
 from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
 from labkit.service.errors import ServiceError, to_response
-from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, Unreadable, respond, silence
 from labkit.service.record import new
 from labkit.service.short_forms import ShortForms
-from labkit.service.silence import Dropped
 from labkit.vault import scheduled_work
 from labkit.vault.calls import Calls
 from labkit.vault.core import Core, Environment, Settings
@@ -327,6 +325,8 @@ class Vault(VaultNode, Aiming, ShortForms):
             clock.shift_ns += aim.delay_ns
         response = self.meet(aim, request)
         if response.status == 0:
+            from labkit.service.silence import Dropped
+
             raise Dropped(f"{request.method} {request.path.partition('?')[0]}: {DROPPED}")
         return response
 
@@ -374,8 +374,11 @@ class Vault(VaultNode, Aiming, ShortForms):
         clock, outside, link = self.environment.now, self.environment.fetch, self._cloud_link
         if isinstance(clock, ShiftedClock):
             clock.shift_ns += max(fetch.not_before_ns - clock(), 0)
-        if self._keystore is not None and fetch.address == KEY_STORE_ADDRESS:
-            return self.keystore.answer(fetch)
+        if self._keystore is not None:
+            from labkit.service.key_store_address import KEY_STORE_ADDRESS
+
+            if fetch.address == KEY_STORE_ADDRESS:
+                return self.keystore.answer(fetch)
         return outside(fetch) if link is None else link.fetch(fetch, outside)
 
     @property

@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
+from _heapq import heapify, heappop, heappush  # the written module is not loaded (R24)
 from collections.abc import Mapping
-from heapq import heapify, heappop, heappush
 
 from labkit.service.durations import SECOND_NS
 

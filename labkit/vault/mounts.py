@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from _bisect import bisect_left  # the written module is not loaded (R24)
 from importlib import import_module
 from typing import Any
 

@@ -26,6 +26,12 @@ VAULT = FRONT_DOOR | {
     *("logging", "uuid", "dataclasses", "inspect", "argparse", "asyncio", "http.client", "urllib.request"),
 }
 
+# What only a patch, a lab's fault, an aimed failure, a managed key or a page of help asks for.
+UNASKED = {
+    *("heapq", "bisect", "struct", "labkit.vault.engines.kv.merge", "labkit.vault.storage.interruption"),
+    *("labkit.service.silence", "labkit.service.key_store_address", "labkit.front.shown_names"),
+}
+
 FIRST_ANSWER = """
 from labkit import Vault
 vault = Vault.dev()
@@ -48,7 +54,7 @@ KEY_PAIRS = {
     [
         ("import labkit", FRONT_DOOR),
         ("from labkit import Vault", VAULT),
-        (FIRST_ANSWER, FRONT_DOOR | {"pydantic", "yaml", "msgspec", "cryptography.x509"}),
+        (FIRST_ANSWER, FRONT_DOOR | UNASKED | {"pydantic", "yaml", "msgspec", "cryptography.x509"}),
         (FIRST_CIPHERTEXT, FRONT_DOOR | KEY_PAIRS),
     ],
     ids=["front door", "vault", "first answer", "first ciphertext"],

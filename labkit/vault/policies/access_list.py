@@ -12,7 +12,7 @@ The order of rules is that of the product's ACL policies (public documentation, 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from _bisect import bisect_right  # the written module is not loaded (R24)
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -11,13 +11,15 @@ next listing.  Done at each write, a new name among 100,000 moved all behind it:
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from _bisect import bisect_left  # the written module is not loaded (R24)
 from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.vault.storage import TOKENS, UNDECIDING, Leaves, Names, Writes
 from labkit.vault.storage.fencing import check_term
-from labkit.vault.storage.interruption import CommitInterruption, apply_interrupted
+
+if TYPE_CHECKING:
+    from labkit.vault.storage.interruption import CommitInterruption
 
 MAX_CHANGED = 1_000
 """After how many changes a folder's names are sorted again, if they are listed."""
@@ -139,6 +141,8 @@ class MemoryStorage:
         if self._shared:
             if self._interruption is not None:
                 interruption, self._interruption = self._interruption, None
+                from labkit.vault.storage.interruption import apply_interrupted  # in labs only (R24)
+
                 apply_interrupted(self, interruption, writes, term, leaves)
                 return
             self._items, self._folders = dict(self._items), dict(self._folders)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply, Response, respond
 from labkit.service.routing import Route
-from labkit.vault.engines.kv.merge import merge_patch
 from labkit.vault.engines.kv.parameters import DATA, OPTIONS, PATH, VERSION
 from labkit.vault.engines.kv.store import (
     append,
@@ -70,6 +69,8 @@ def patch_secret(
         return respond(404)
     if not is_live(facts, ctx.is_past):
         return Reply(describe(key, key.current, facts), 404)
+    from labkit.vault.engines.kv.merge import merge_patch  # by the first patch (R24)
+
     merged = merge_patch(read_data(storage, path, key.current), data)
     return append(storage, path, key, config, encode_data(merged), ctx.now)
 
