@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from labkit import Vault
 from labkit.cli import main
 from tests.front import test_pytest_plugin
 from tests.front.test_pytest_plugin import Play
@@ -25,6 +26,14 @@ TESTS = [snippet for snippet in snippets.python(README) if "def test_" in snippe
 
 def test_it_is_short() -> None:
     assert len(README.split()) <= MAX_WORDS
+
+
+def test_its_first_screen_names_every_engine_and_auth_type() -> None:
+    refusal = Vault.dev(seed=7).post("sys/auth/x", {"type": "none"}).errors[0].partition("labkit has ")[2]
+    there_are = set(re.findall(r"\w+", refusal)) - {"system"}
+
+    assert {"kv", "transit", "azure", "userpass"} < there_are
+    assert there_are <= set(re.findall(r"`(\w+)`", README.partition("## Install")[0]))
 
 
 def test_its_python_runs() -> None:
