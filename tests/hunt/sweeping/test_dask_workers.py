@@ -9,7 +9,7 @@ import pytest
 
 from labkit.hunt.sweeping import dask_workers as dask
 from labkit.hunt.sweeping import sweep as sweeping
-from labkit.hunt.sweeping.chunks import Reference, in_this_process
+from labkit.hunt.sweeping.chunks import Reference, WorkersLost, in_this_process
 from labkit.hunt.sweeping.dask_workers import NoScheduler, dask_workers
 from labkit.hunt.sweeping.row_file import appending, read_rows
 from labkit.hunt.sweeping.seed_rows import SeedRow
@@ -44,3 +44,26 @@ def test_its_workers_come_to_the_same_as_this_process(tmp_path: Path, experiment
 
     assert read_rows(str(far)).digest == read_rows(str(alone)).digest
     assert len(read_rows(str(far)).seeds) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gone", ["workers", "scheduler"])
+def test_what_is_played_stays_when_all_workers_are_gone(tmp_path: Path, experiments, monkeypatch, gone: str):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(sweeping, "size_for", lambda messages: 1)
+    monkeypatch.setattr(dask, "GONE_S", 1)
+    path = tmp_path / "rows"
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
+
+        def leave(runs: int) -> None:
+            if gone == "scheduler":
+                cluster.close()
+            else:
+                cluster.scale(0)
+
+        workers = dask_workers(cluster.scheduler_address)
+        text = "has had no worker for 1 s, and" if gone == "workers" else "has had no worker for 1 s|ended, and"
+        with appending(str(path)) as writer, pytest.raises(WorkersLost, match=text):
+            sweep_into(writer, Sweep(experiments, 60, workers), leave)
+
+    assert 0 < len(read_rows(str(path)).seeds) < 120
