@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from labkit.hunt.findings import EXCEPTION, Signature, exception_of, signature_of
 from labkit.hunt.world import World, read, run_of, world_of
-from labkit.scenario.problems import ScenarioError
 from labkit.scenario.running import LATE_NS, STARTING, WORKING
 from labkit.scenario.steps.waiting import happens_beside
 
@@ -23,13 +22,10 @@ class FailingRun(NamedTuple):
 def failing_run(data: Data, signature: Signature, *, strict: bool = True) -> FailingRun | None:
     """Play data until the rule of a signature breaks; None when it does not, or in another way.
 
-    Under the strict rule every step up to there is done, and begins when it is written.
+    Under the strict rule every step up to there is done, and begins when it is written.  ScenarioError when data cannot
+    be a file: then nothing is played.
     """
-    try:
-        scenario = read(data)
-    except ScenarioError:
-        return None
-    world = world_of(scenario)
+    world = world_of(read(data))
     run, broken = run_of(world), world.invariants.broken
     try:
         world.run(until=lambda world: signature.rule in broken or run.ended or (strict and run.stopped))

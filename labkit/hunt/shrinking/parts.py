@@ -20,6 +20,12 @@ def parts(data: Data) -> Iterator[Edit]:
     """Leave out parts of the lab, first all that nothing names, then one by one."""
     lab = data["lab"]
     yield _bare
+    yield _without_unnamed
+    yield _plain_links
+    yield _single_nodes
+    if len(lab.get("clients", {})) > 1:
+        for group in lab["clients"]:
+            yield _only_clients(group)
     for name in lab["clusters"]:
         if len(lab["clusters"]) > 1:
             yield _without_cluster(name)
@@ -49,16 +55,46 @@ def parts(data: Data) -> Iterator[Edit]:
 
 def _bare(data: Data) -> bool:
     """Leave out all that is not named: jitter and losses, backlogs, standbys, and unused sites and clusters."""
+    return _without_unnamed(data) | _plain_links(data) | _single_nodes(data)
+
+
+def _without_unnamed(data: Data) -> bool:
+    """Leave out the clusters and sites that no step names."""
     named = {word for step in data["timeline"] for word in _words(step)}
+    changed = False
     for name in list(data["lab"]["clusters"]):
         if not any(word == name or word.startswith(f"{name}-") for word in named) and len(data["lab"]["clusters"]) > 1:
-            _without_cluster(name)(data)
+            changed |= _without_cluster(name)(data)
     for site in list(data["lab"]["sites"]):
-        _without_site(site)(data)
-    lab = data["lab"]
-    lab["links"] = [{key: value for key, value in link.items() if key in NEEDED_OF_LINKS} for link in lab["links"]]
-    lab["clusters"] = {name: {"site": plan["site"], "nodes": 1} for name, plan in lab["clusters"].items()}
-    return True
+        changed |= _without_site(site)(data)
+    return changed
+
+
+def _plain_links(data: Data) -> bool:
+    """Leave out what impairs links."""
+    before, lab = data["lab"]["links"], data["lab"]
+    lab["links"] = [{key: value for key, value in link.items() if key in NEEDED_OF_LINKS} for link in before]
+    return bool(lab["links"] != before)
+
+
+def _single_nodes(data: Data) -> bool:
+    """Leave out standbys and the settings of clusters."""
+    before, lab = data["lab"]["clusters"], data["lab"]
+    lab["clusters"] = {name: {"site": plan["site"], "nodes": 1} for name, plan in before.items()}
+    return bool(lab["clusters"] != before)
+
+
+def _only_clients(group: str) -> Edit:
+    """Leave out all groups of clients but one."""
+
+    def edit(data: Data) -> bool:
+        groups = data["lab"].get("clients", {})
+        if group not in groups or len(groups) < 2:
+            return False
+        data["lab"]["clients"] = {group: groups[group]}
+        return True
+
+    return edit
 
 
 def _without_cluster(name: str) -> Edit:

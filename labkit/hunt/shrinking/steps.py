@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from labkit.lab.fault_table import FAULTS
+from labkit.scenario.value_types import read_duration
 from labkit.scenario.verbs import VERBS
 
 Data = dict[str, Any]
@@ -16,26 +17,58 @@ UNDOES = {fault.verb: fault.undone_by.replace(" ", "-") for fault in FAULTS if f
 UNDOES |= {verb.name: verb.undo for verb in VERBS.values() if verb.undo and verb.name not in UNDOES}
 
 
-def halves(data: Data) -> Iterator[Edit]:
-    """Leave out steps: half of them, a quarter, single ones; later ones first, for they lean on those above."""
-    count = len(data["timeline"])
-    size = count // 2
-    while size >= 1:
-        for end in range(count, 0, -size):
-            yield _without(range(max(0, end - size), end))
-        size //= 2
+def of_chain(data: Data, instants: Sequence[int]) -> Iterator[Edit]:
+    """Leave only the steps at the instants of a chain of causes, or only those from its first instant on.
+
+    Clusters that replicate do so in any case.
+    """
+    begun = [read_duration(step["at"]) for step in data["timeline"]]
+    needed = [step["do"] == "replicate" for step in data["timeline"]]
+    for wanted in (
+        [at_ns in instants for at_ns in begun],
+        [at_ns >= min(instants) for at_ns in begun],
+    ):
+        left_out = [place for place, pair in enumerate(zip(needed, wanted, strict=True)) if not any(pair)]
+        yield without(tuple(left_out))
 
 
-def pairs(data: Data) -> Iterator[Edit]:
-    """Leave out a step together with one below that undoes it, then a few that follow one another, as runbooks do."""
+def singles(data: Data) -> Iterator[Edit]:
+    """Leave out one step."""
+    yield from _parts_of(data, 1)
+
+
+def several(data: Data) -> Iterator[Edit]:
+    """Leave out a step together with one below that undoes it, then some that follow one another, as runbooks do."""
     timeline = data["timeline"]
     for first, step in enumerate(timeline):
         for second in range(first + 1, len(timeline)):
             if timeline[second]["do"] in (UNDOES.get(step["do"]), "unseal" if step["do"] == "restart" else None):
-                yield _without((first, second))
+                yield without((first, second))
+    size = len(timeline) // 2
+    while size > MAX_TOGETHER:
+        yield from _parts_of(data, size)
+        size //= 2
     for size in range(min(MAX_TOGETHER, len(timeline) - 1), 1, -1):
         for first in range(len(timeline) - size, -1, -1):
-            yield _without(range(first, first + size))
+            yield without(range(first, first + size))
+
+
+def without(places: range | tuple[int, ...]) -> Edit:
+    """Leave out the steps at some places."""
+
+    def edit(data: Data) -> bool:
+        left = [step for place, step in enumerate(data["timeline"]) if place not in places]
+        changed = len(left) < len(data["timeline"])
+        data["timeline"] = left
+        return changed
+
+    return edit
+
+
+def _parts_of(data: Data, size: int) -> Iterator[Edit]:
+    """Leave out so many steps that follow one another, the last ones first."""
+    for end in range(len(data["timeline"]), 0, -size):
+        yield without(range(max(0, end - size), end))
 
 
 def kinds(data: Data) -> Iterator[Edit]:
@@ -73,16 +106,6 @@ def _as_one(place: int, one: Data, other: Data) -> Iterator[Edit]:
 def _replaced(step: Data, said: Data) -> Data:
     """Return what is said at the instant of a step."""
     return {**said, **{key: step[key] for key in ("at", "after") if key in step}}
-
-
-def _without(places: range | tuple[int, int]) -> Edit:
-    def edit(data: Data) -> bool:
-        left = [step for place, step in enumerate(data["timeline"]) if place not in places]
-        changed = len(left) < len(data["timeline"])
-        data["timeline"] = left
-        return changed
-
-    return edit
 
 
 def _instead(place: int, step: Data) -> Edit:

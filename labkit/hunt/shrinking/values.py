@@ -17,6 +17,8 @@ NAMES = ("paris", "tokyo", "lima")
 def values(data: Data) -> Iterator[Edit]:
     """Take the usual latencies and rates, first all of them."""
     yield _all_usual
+    yield _usual_latencies
+    yield _usual_work
     for place in range(len(data["lab"]["links"])):
         yield _usual_latency(place)
     for group, plan in data["lab"].get("clients", {}).items():
@@ -55,9 +57,17 @@ def names(data: Data) -> Iterator[Edit]:
 
 
 def _all_usual(data: Data) -> bool:
+    return _usual_latencies(data) | _usual_work(data)
+
+
+def _usual_latencies(data: Data) -> bool:
     for link in data["lab"]["links"]:
         if "measured" not in link:
             link["latency"] = LATENCY
+    return True
+
+
+def _usual_work(data: Data) -> bool:
     for plan in data["lab"].get("clients", {}).values():
         plan["work"] = [{"do": work["do"], "every": EVERY} for work in plan.get("work", [])]
     return True

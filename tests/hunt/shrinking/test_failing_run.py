@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from labkit.hunt.findings import Signature
 from labkit.hunt.labs import lab_data
 from labkit.hunt.shrinking.failing_run import failing_run
 from labkit.lab.plan.blueprint import pair
+from labkit.scenario.problems import ScenarioError
 
 REPLICATE = {"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "1s"}
 PROMOTE = {"do": "promote", "cluster": "tokyo", "after": "1s"}
@@ -48,5 +51,6 @@ def test_a_step_that_begins_late_is_not_as_written():
     assert failing_run(data(late), SPLIT, strict=False) is not None
 
 
-def test_what_cannot_be_a_file_does_not_fail():
-    assert failing_run({"scenario": "x"}, SPLIT) is None
+def test_what_cannot_be_a_file_is_not_played():
+    with pytest.raises(ScenarioError):
+        failing_run({"scenario": "x"}, SPLIT)

@@ -26,3 +26,16 @@ def test_all_clients_go_at_once():
         "clients" in one["lab"] for one in results(parts.clients, data(lab={**lab_data(pair()), "clients": CLIENTS}))
     ] == [False]
     assert results(parts.clients, data()) == []
+
+
+def test_what_is_alike_goes_together():
+    lab = {**lab_data(triangle()), "clients": {**CLIENTS, "bank": {**CLIENTS["shop"], "count": 1}}}
+    lab["links"] = [{**link, "jitter": "2ms"} for link in lab["links"]]
+    bare, unnamed, plain, single, shop, bank, *_ = [one["lab"] for one in results(parts.parts, data(lab=lab))]
+
+    assert list(unnamed["clusters"]) == list(bare["clusters"]) == ["paris", "tokyo"]
+    assert unnamed["links"][0]["jitter"] == "2ms"
+    assert not any("jitter" in link for link in plain["links"])
+    assert list(plain["clusters"]) == list(single["clusters"]) == ["paris", "tokyo", "lima"]
+    assert all(plan["nodes"] == 1 for plan in single["clusters"].values())
+    assert (list(shop["clients"]), list(bank["clients"])) == (["shop"], ["bank"])

@@ -29,8 +29,9 @@ def test_all_that_is_not_needed_goes(monkeypatch: pytest.MonkeyPatch):
     played: list[str] = []
 
     def counted(data: dict[str, Any], signature: Signature, *, strict: bool = True) -> FailingRun | None:
+        found = failing_run(data, signature, strict=strict)
         played.append(f"{strict} {written(data)}")
-        return failing_run(data, signature, strict=strict)
+        return found
 
     monkeypatch.setattr(module, "failing_run", counted)
     shrinker = Shrinker(DATA, SPLIT)
@@ -60,3 +61,26 @@ def test_what_does_not_break_stays_as_it_is():
     assert not shrinker.shrink()
     assert shrinker.best["timeline"] == TIMELINE[:3]
     assert shrinker.runs == 1
+
+
+def test_halves_and_quarters_of_the_steps_go_before_single_ones(monkeypatch: pytest.MonkeyPatch):
+    steps = [{"do": "pause", "target": "tokyo-1", "at": f"{second}s"} for second in range(5, 13)]
+    left: list[int] = []
+
+    def played(data: dict[str, Any], signature: Signature, *, strict: bool = True) -> FailingRun | None:
+        left.append(len(data["timeline"]))
+        return FailingRun(11_500_000_000, None) if steps[1] in data["timeline"] else None
+
+    monkeypatch.setattr(module, "failing_run", played)
+    shrinker = Shrinker({**DATA, "timeline": steps}, SPLIT)
+    shrinker._halve()
+
+    assert left == [4, 0, 2]
+    assert shrinker.best["timeline"] == steps[:2]
+
+
+def test_what_cannot_be_a_file_is_no_run():
+    shrinker = Shrinker({**DATA, "timeline": [{"do": "nothing of the kind"}]}, SPLIT)
+
+    assert not shrinker.shrink()
+    assert shrinker.runs == 0

@@ -16,10 +16,8 @@ FAULTS: list[dict[str, Any]] = [
 ]
 
 
-def test_steps_go_in_halves_then_alone_the_last_first():
-    assert kept(results(steps.halves, data(*FAULTS))) == [
-        ["replicate", "crash"],
-        ["restart", "isolate"],
+def test_steps_go_alone_the_last_first():
+    assert kept(results(steps.singles, data(*FAULTS))) == [
         ["replicate", "crash", "restart"],
         ["replicate", "crash", "isolate"],
         ["replicate", "restart", "isolate"],
@@ -27,8 +25,27 @@ def test_steps_go_in_halves_then_alone_the_last_first():
     ]
 
 
+def test_only_steps_of_the_chain_stay_or_those_from_its_root_on():
+    chain = [12_000_000_000, 7_000_000_000, 5_000_000_000]
+
+    assert kept(results(lambda start: steps.of_chain(start, chain[:2]), data(*FAULTS))) == [
+        ["replicate", "isolate"],
+        ["replicate", "restart", "isolate"],
+    ]
+    assert kept(results(lambda start: steps.of_chain(start, chain), data(*FAULTS))) == [
+        ["replicate", "crash", "isolate"]
+    ]
+
+
+def test_many_steps_that_follow_one_another_go_together():
+    many = data(*[{"do": "pause", "target": "tokyo-1", "at": f"{second}s"} for second in range(5, 16)])
+    sizes = {len(many["timeline"]) - len(one["timeline"]) for one in results(steps.several, many)}
+
+    assert sizes == {6, 4, 3, 2}
+
+
 def test_a_step_goes_with_what_undoes_it():
-    first, *others = kept(results(steps.pairs, data(*FAULTS)))
+    first, *others = kept(results(steps.several, data(*FAULTS)))
 
     assert first == ["replicate", "isolate"]
     assert others == [

@@ -10,10 +10,12 @@ from tests.hunt.shrinking.edits import CLIENTS, data, results
 
 def test_values_become_usual():
     lab = {**lab_data(triangle()), "clients": CLIENTS}
-    first, *others = results(values.values, data(lab=lab))
+    first, latencies, work, *others = results(values.values, data(lab=lab))
 
     assert {link["latency"] for link in first["lab"]["links"]} == {"80ms"}
     assert first["lab"]["clients"]["shop"]["work"][0] == {"do": "put-secret", "every": "1s"}
+    assert latencies["lab"] == {**first["lab"], "clients": CLIENTS}
+    assert work["lab"] == {**first["lab"], "links": lab["links"]}
     assert any("keys" not in one["lab"]["clients"]["shop"]["work"][0] for one in others)
 
 
