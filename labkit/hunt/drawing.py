@@ -8,17 +8,19 @@ from typing import Any
 from labkit.hunt.draws import Draws
 from labkit.hunt.kinds import KINDS, Kind, Names
 from labkit.hunt.labs import LabData, drawn_lab
-from labkit.hunt.operators import OPERATOR_BLOCKS
+from labkit.hunt.operators import OPERATOR_BLOCKS, more_requests
 from labkit.hunt.quiet import QUIET_NS, undo_all
 from labkit.hunt.schedule import Schedule, StepData
 from labkit.hunt.swarm import RUNBOOK, Swarm, drawn_swarm
 from labkit.scenario.value_types import write_duration
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.vault.storage.interruption import BETWEEN
 
 Data = dict[str, Any]
 NAMED = {kind.name: kind for kind in KINDS}
 FIRST_NS, LAST_NS = 7 * SECOND_NS, 45 * SECOND_NS
 LUCK_BEFORE_NS = SECOND_NS // 2
+COMMIT = "crash in a commit"
 PAUSES_MS = (50, 200, 700, 1_500, 3_000, 6_000)
 
 
@@ -54,6 +56,7 @@ def drawn(seed: int, operator: str = RUNBOOK, beginning: Beginning | None = None
     swarm = drawn_swarm(seed, operator, draws, cloud=cloud)
     schedule = Schedule(_names(start.lab), start.from_ns)
     _fill(schedule, draws, swarm, draws.between(5, 14))
+    _scatter(schedule, draws.apart("scattered"), swarm, start.from_ns)
     schedule.now_ns = max(schedule.now_ns, LAST_NS) + 3 * SECOND_NS
     above = start.steps if beginning is None else (*start.steps, _luck(seed, start.from_ns))
     drawn_steps = len(above) + len(schedule.end())
@@ -94,6 +97,31 @@ def _fill(schedule: Schedule, draws: Draws, swarm: Swarm, count: int) -> None:
         else:
             OPERATOR_BLOCKS[draws.one_of(swarm.blocks)](schedule, draws, swarm)
         schedule.now_ns += draws.one_of(PAUSES_MS) * MILLISECOND_NS
+
+
+def _scatter(schedule: Schedule, draws: Draws, swarm: Swarm, from_ns: int) -> None:
+    """Put in what too few schedules would have: more requests, and a crash between two keys of a commit.
+
+    Half of them come early, while most clusters are still open and what they were at first.
+    """
+    after_ns = schedule.now_ns
+    for _ in range(draws.between(4, 12) if "requests" in swarm.blocks else 0):
+        schedule.now_ns = from_ns + _at_any_time(draws)
+        more_requests(schedule, draws, swarm)
+        after_ns = max(after_ns, schedule.now_ns)
+    if COMMIT in swarm.faults and draws.chance(60):
+        schedule.now_ns = from_ns + _at_any_time(draws)
+        kind = NAMED[COMMIT]
+        target = draws.one_of((schedule.names.clusters[0], *schedule.names.clusters))
+        in_force_ns = kind.time_in_force_ns(draws) if kind.undo in swarm.suppressors else 0
+        schedule.fault(kind, {"target": target, "moment": BETWEEN}, in_force_ns)
+    schedule.now_ns = max(after_ns, schedule.now_ns)
+
+
+def _at_any_time(draws: Draws) -> int:
+    """Draw an instant after the first, off those of blocks: nothing comes while the first step of one is under way."""
+    span_ms = (LAST_NS - FIRST_NS) // MILLISECOND_NS // draws.one_of((1, 8))
+    return draws.below(span_ms) * MILLISECOND_NS + MILLISECOND_NS // 2
 
 
 def _fault(schedule: Schedule, draws: Draws, swarm: Swarm, kind: Kind) -> None:

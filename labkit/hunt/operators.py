@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.hunt.draws import Draws
-from labkit.hunt.requests import REQUESTS, REST, REST_NS
+from labkit.hunt.requests import REQUESTS, REST, REST_NS, WRONG_TOKEN
 from labkit.hunt.schedule import Schedule, StepData
 from labkit.hunt.swarm import Swarm
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
@@ -105,12 +105,26 @@ def requests(schedule: Schedule, draws: Draws, swarm: Swarm) -> None:
     """Send requests of one of the kinds that are on."""
     if swarm.requests:
         kind = draws.one_of(swarm.requests)
-        for step in REQUESTS[kind](draws, _usually_first(schedule, draws)):
-            if step == REST:  # steps with instants follow: nothing has to wait here
-                schedule.now_ns += REST_NS
-                continue
-            schedule.begin(step)
-            schedule.now_ns += 200 * MILLISECOND_NS
+        send(schedule, draws, kind, _usually_first(schedule, draws))
+
+
+def more_requests(schedule: Schedule, draws: Draws, swarm: Swarm) -> None:
+    """Send requests of a kind that is on, those for a secondary to one that is a secondary at first."""
+    if swarm.requests:
+        kind = draws.one_of(swarm.requests)
+        others = schedule.names.clusters[1:]
+        for_another = kind == WRONG_TOKEN and others and draws.chance(80)
+        send(schedule, draws, kind, draws.one_of(others) if for_another else _usually_first(schedule, draws))
+
+
+def send(schedule: Schedule, draws: Draws, kind: str, cluster: str) -> None:
+    """Send the requests of a kind to a cluster, one after the other."""
+    for step in REQUESTS[kind](draws, cluster):
+        if step == REST:  # steps with instants follow: nothing has to wait here
+            schedule.now_ns += REST_NS
+            continue
+        schedule.begin(step)
+        schedule.now_ns += BETWEEN_NS
 
 
 def _careless(verb: str, **options: Any) -> Callable[[Schedule, Draws, Swarm], None]:

@@ -10,6 +10,7 @@ from labkit.hunt.schedule import StepData
 from labkit.service.durations import SECOND_NS
 
 MAX_VERSION = 3
+WRONG_TOKEN = "wrong token"
 REST_NS = 3 * SECOND_NS
 REST: StepData = {"do": "wait", "for": "3s"}
 """Between two requests, for what expires meanwhile."""
@@ -26,12 +27,12 @@ def _cas(draws: Draws, cluster: str) -> list[StepData]:
 
 
 def _wrapping(draws: Draws, cluster: str) -> list[StepData]:
-    """Read a secret wrapped, and unwrap it twice."""
+    """Read what is there in any case, wrapped, and unwrap it twice."""
     name = f"wrapped-{draws.below(1_000)}"
     ttl = draws.one_of(("2s", "60s"))
     wrapped = {"headers": {"X-Vault-Wrap-TTL": ttl}, "keep": {name: "wrap_info.token"}}
     unwrap = _ask(cluster, "POST", "sys/wrapping/unwrap", body={"token": f"$({name})"})
-    return [_ask(cluster, "GET", "secret/data/shared", **wrapped), unwrap, dict(unwrap)]
+    return [_ask(cluster, "GET", "sys/mounts", **wrapped), unwrap, dict(unwrap)]
 
 
 def _lease(draws: Draws, cluster: str) -> list[StepData]:
@@ -87,7 +88,7 @@ REQUESTS: dict[str, Callable[[Draws, str], list[StepData]]] = {
     "cas": _cas,
     "wrapping": _wrapping,
     "lease": _lease,
-    "wrong token": _wrong_token,
+    WRONG_TOKEN: _wrong_token,
     "spent token": _spent_token,
     "deleted metadata": _deleted_metadata,
     "policy": _policy,

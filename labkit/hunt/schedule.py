@@ -170,9 +170,18 @@ def _begins(placed: Placed, blocks: Blocks) -> bool:
 
 
 def _after_blocks(placed: Placed, blocks: Blocks) -> Placed:
-    """Return a step as it is; one that an operator does alone, after the block into which it would fall."""
+    """Return a step as it is; one that an operator does alone, after the block into which it would fall.
+
+    Where another block begins at once, it comes after that too.
+    """
     block = None if _is_chained(placed.step) or _is_beside(placed.step) else _block_around(placed.at_ns, blocks)
-    return placed if block is None else placed._replace(at_ns=block[1], place=placed.place + MAX_STEPS)
+    if block is None or any(begins_ns == placed.at_ns < last_ns for begins_ns, last_ns in blocks):
+        return placed
+    ends_ns = block[1]
+    for begins_ns, last_ns in sorted(blocks):
+        if begins_ns <= ends_ns < last_ns:
+            ends_ns = last_ns
+    return placed._replace(at_ns=ends_ns, place=placed.place + MAX_STEPS)
 
 
 def _written(placed: Placed, blocks: Blocks, numbers: dict[int, int]) -> StepData:

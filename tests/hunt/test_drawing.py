@@ -62,6 +62,18 @@ def test_drawn_schedules_have_every_kind():
     } <= verbs
 
 
+def test_requests_and_crashes_between_two_keys_are_in_most_schedules_that_have_them_on():
+    all_on = [drawn(seed, "runbook").data["timeline"] for seed in range(1, 60, 2)]
+    asked = [sum(step["do"] == "ask" for step in steps) for steps in all_on]
+    between = [any(step.get("moment") == "between" for step in steps) for steps in all_on]
+    off = [one for one in (drawn(seed, "runbook") for seed in range(0, 60, 2)) if "requests" not in one.swarm.blocks]
+
+    assert min(asked) >= 4
+    assert len(all_on) / 3 < sum(between) < len(all_on)
+    assert off
+    assert not any(step["do"] == "ask" for one in off for step in one.data["timeline"])
+
+
 def test_quiet_begins_with_the_step_that_is_named():
     for seed in range(20):
         found = drawn(seed, "runbook")

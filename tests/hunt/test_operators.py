@@ -8,7 +8,7 @@ import pytest
 
 from labkit.hunt.draws import Draws
 from labkit.hunt.labs import lab_data
-from labkit.hunt.operators import OPERATOR_BLOCKS, come_back, planned_failover, unplanned_failover
+from labkit.hunt.operators import OPERATOR_BLOCKS, come_back, more_requests, planned_failover, unplanned_failover
 from labkit.hunt.schedule import Schedule
 from labkit.hunt.swarm import BLOCKS, drawn_swarm
 from labkit.hunt.world import World, read, run_of, world_of
@@ -84,3 +84,21 @@ def test_nothing_is_opened_while_the_other_is_not_the_primary():
     assert modes(world) == {"paris": "primary", "tokyo": "secondary"}
     assert not world.network.is_whole
     assert sum(result.skipped for result in run_of(world).results) >= 4
+
+
+def test_requests_with_a_wrong_token_mostly_go_to_a_secondary():
+    asked: list[str] = []
+    for seed in range(40):
+        made = schedule()
+        more_requests(made, Draws("x", seed), SWARM._replace(requests=("wrong token",)))
+        asked += [step["cluster"] for step in made.steps()]
+
+    assert {"paris", "tokyo"} <= set(asked)
+    assert asked.count("paris") < len(asked) / 3
+
+
+def test_no_requests_are_sent_where_no_kind_is_on():
+    made = schedule()
+    more_requests(made, Draws("x", 1), SWARM._replace(requests=()))
+
+    assert made.steps() == []

@@ -112,3 +112,15 @@ def test_at_the_end_nothing_is_undone_as_it_was_drawn():
 
     assert [step["do"] for step in before] == ["isolate"]
     assert heals(made) == []
+
+
+def test_what_an_operator_does_alone_comes_after_all_blocks_that_follow_one_another_at_once():
+    made = schedule()
+    block(made)
+    block(made)
+    made.now_ns = 9 * SECOND_NS + 500_000
+    made.begin({"do": "seal", "cluster": "tokyo"})
+    found = made.steps()
+
+    assert [step["do"] for step in found] == ["wait", "isolate", "promote"] * 2 + ["seal"]
+    assert (found[3]["at"], found[6]["at"]) == ("12.001s", "17.002s")
