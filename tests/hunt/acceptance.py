@@ -10,6 +10,7 @@ processes and on Dask, of which each loses one; 60 drawn runs are the same in ev
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -47,6 +48,7 @@ from labkit.scenario.witnesses import rows_of_effects
 from labkit.service.durations import SECOND_NS
 from tests.hunt import drawn_runs
 from tests.hunt.sweeping.conftest import TEXT
+from tests.zoo.measuring import TABLE
 from tests.zoo.mistakes import ZOO
 from tests.zoo.planting import planted
 
@@ -54,15 +56,9 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 LOSSY, CRASH_NS = CHECKOUT / "tests/zoo/lossy.yaml", 8 * SECOND_NS
 CLEAN_SEEDS, SWEPT_SEEDS, DIES_AFTER = 200, 200, 5
 BREAKS = "breaks"
-PINNED = {
-    "gives-up": 4,
-    "drops-a-key": 4,
-    "version-reused": 4,
-    "gap-ignored": 4,
-    "stream-from-newest": 4,
-    "deletions-forgotten": 4,
-}
-"""{mistake: how many schedules find it}."""
+MISTAKES = ("gives-up", "drops-a-key", "version-reused", "gap-ignored", "stream-from-newest", "deletions-forgotten")
+PINNED: dict[str, int] = {name: row["pinned"] for name, row in json.loads(TABLE.read_text()).items()}
+"""{mistake: how many schedules find it, by the measured rates of the zoo}."""
 
 
 def found(name: str) -> str:
@@ -88,7 +84,7 @@ def how_it_breaks(name: str, path: str) -> str:
 
 def mistakes(pool: ProcessPoolExecutor, folder: Path) -> Iterator[str]:
     """Yield what is wrong with the search for planted mistakes."""
-    for name, text in zip(PINNED, pool.map(found, PINNED), strict=True):
+    for name, text in zip(MISTAKES, pool.map(found, MISTAKES), strict=True):
         if text.startswith("\n"):
             yield text.strip()
             continue
@@ -167,7 +163,7 @@ def accepted() -> int:
     failed = False
     with tempfile.TemporaryDirectory() as name, ProcessPoolExecutor(2, get_context("spawn")) as pool:
         tried: dict[str, Callable[[], Iterator[str] | list[str]]] = {
-            f"{len(PINNED)} mistakes": lambda: mistakes(pool, Path(name)),
+            f"{len(MISTAKES)} mistakes": lambda: mistakes(pool, Path(name)),
             f"{CLEAN_SEEDS} schedules of the shipped code, and the canary": clean,
             "faults of shipped scenarios": lambda: list(chain.from_iterable(pool.map(inert, shipped_scenarios()))),
             "where luck is decided": lucky,

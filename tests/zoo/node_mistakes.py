@@ -173,7 +173,7 @@ OF_NODES: dict[str, Mistake] = {
     "half-commit-kept": Mistake(
         "of a commit in which a process ends the store keeps what came first",
         ((memory, "apply_interrupted", _half_kept),),
-        FILE,
+        EXPLORE,
         rules.WHOLE_COMMIT,
     ),
     "same-entropy-again": Mistake(

@@ -102,6 +102,7 @@ def test_the_table_has_a_row_for_each_and_its_sizes_are_those_of_the_rates():
         assert (row["found"] > 0) == (row["first"] >= 0)
         if name in ZOO and ZOO[name].finder == EXPLORE:
             assert row["found"], f"{name} is not found by a campaign"
+            assert row["first"] < row["pinned"], f"{name} is found only after its pinned number of schedules"
     assert all(TABLE[name]["other rules"] == [] for name in CONTROLS if name in TABLE)
 
 

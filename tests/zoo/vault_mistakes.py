@@ -111,12 +111,12 @@ OF_THE_VAULT: dict[str, Mistake] = {
         rules.TOKEN_OVER,
     ),
     "unwrapped-again": Mistake(
-        "unwrapping does not use the token up", ((wrapping, "unwrap", _not_used_up),), FILE, rules.TOKEN_OVER
+        "unwrapping does not use the token up", ((wrapping, "unwrap", _not_used_up),), EXPLORE, rules.TOKEN_OVER
     ),
     "any-operation-token": Mistake(
         "every operation token passes",
         ((operation_token, "check", lambda ctx, token: None),),
-        FILE,
+        EXPLORE,
         rules.OPERATION_TOKEN,
     ),
     "secondary-serves": Mistake(

@@ -32,7 +32,8 @@ def parts(data: Data) -> Iterator[Edit]:
     for site in lab["sites"]:
         yield _without_site(site)
     for group in lab.get("clients", {}):
-        yield _without_key(("lab", "clients"), group)
+        if len(lab["clients"]) > 1:  # else it is all clients
+            yield _without_key(("lab", "clients"), group)
         for place in reversed(range(len(lab["clients"][group].get("work", [])))):
             yield _without_work(group, place)
         for key in [key for key in lab["clients"][group] if key not in ("site", "use", "work")]:

@@ -18,7 +18,8 @@ def values(data: Data) -> Iterator[Edit]:
     """Take the usual latencies and rates, first all of them."""
     yield _all_usual
     yield _usual_latencies
-    yield _usual_work
+    if sum(len(plan.get("work", [])) for plan in data["lab"].get("clients", {}).values()) > 1:
+        yield _usual_work
     for place in range(len(data["lab"]["links"])):
         yield _usual_latency(place)
     for group, plan in data["lab"].get("clients", {}).items():
