@@ -7,8 +7,8 @@
 2. Of each is kept in how many its rule broke, the first such seed, which other rules broke, and in how many trace or
    stored bytes are not those of the clean build: a mistake that is reached and quiet is the rules' fault, one that is
    not reached the generator's.
-3. Seeds are 0, 1, 2 … up to the number that a row has as ``seeds``.  The pinned size is the smallest n with which one of n
-   seeds finds it with 95 %: ln(0.05) / ln(1 - low), rounded up, where low is Wilson's lower bound of the rate, with 95 %.
+3. Seeds are 0, 1, 2 … up to the number that a row has as ``seeds``.  The pinned size is so many that one of them finds
+   it with 95 %: ln(0.05) / ln(1 - low), rounded up, where low is Wilson's lower bound of the rate, with 95 %.
 """
 
 from __future__ import annotations
