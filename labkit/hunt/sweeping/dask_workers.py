@@ -63,7 +63,7 @@ def _on_scheduler(address: str, chunks: Sequence[Chunk], reference: Reference) -
 def _ended(client: Any, futures: list[Any], address: str) -> Iterator[tuple[Any, Any]]:
     """Yield futures as they end, with what they end with: a result that is lost with its worker is none.
 
-    Raise WorkersLost when none ends because there is no worker, or no scheduler.
+    Raise WorkersLost when none ends for want of workers, or of a scheduler.
     """
     from distributed import as_completed
 
