@@ -11,6 +11,7 @@ from labkit.lab.plan.blueprint import pair
 from labkit.lessons.damaged_tree.orders import ORDERS
 from labkit.lessons.plan import Act, Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
+from labkit.trace import FaultEvent, ModeEvent, ObservedEvent
 
 ENTRIES, PAGES, SETTLING = 8, 3, "20s"
 POLICY = "sys/policies/acl"
@@ -43,9 +44,9 @@ def look(branch: Lab) -> ThreePagesSeen:
     begun = len(start().trace)
     branch.run(SETTLING)
     rows = list(islice(branch.trace, begun, None))
-    others = [event.verb for event in rows if event.kind == "fault" and event.verb not in CUTS]
-    modes = [event.mode for event in rows if event.kind == "mode" and event.mode != "secondary"]
-    seen = [event for event in rows if event.kind == "observed"]
+    others = [event.verb for event in rows if isinstance(event, FaultEvent) and event.verb not in CUTS]
+    modes = [event.mode for event in rows if isinstance(event, ModeEvent) and event.mode != "secondary"]
+    seen = [event for event in rows if isinstance(event, ObservedEvent)]
     stopped = [event.what for event in seen if event.what in ("replication_stopped", "reindex_started")]
     return ThreePagesSeen(
         others=(*others, *modes, *stopped),

@@ -38,7 +38,7 @@ def test_tokyo_keeps_up_where_nothing_is_planted(name):
 def test_what_cannot_be_watched_and_what_raises_is_said():
     assert judge(RULE, ({"behind": 1},)).seen.startswith("it cannot be watched: expected a key, got 'behind'")
     assert "ZeroDivisionError" in look(lambda lab: 1 / 0).said
-    assert [RULE.accepts(handed) for handed in ({}, len, "lag", 5)] == [True, True, False, False]
+    assert list(map(RULE.accepts, ({}, len, "lag", 5))) == [True, True, False, False]
 
 
 def test_what_says_nothing_yet_is_untouched():
