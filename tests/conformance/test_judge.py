@@ -86,16 +86,16 @@ def test_variables_are_filled_in_everywhere(replaying) -> None:
         ],
     }
     answers = {
-        "/v1/sys/mounts/kv-engine": (204, None),
-        "/v1/kv-engine/data/a-t1": (200, {"version": 7, "data": {"version": 7}, "list": [{}, {"x": "y"}]}),
-        "/v1/kv-engine/7": (500, {"anything": "at all"}),
+        "/v1/sys/mounts/kv-engine-t1": (204, None),
+        "/v1/kv-engine-t1/data/a-t1": (200, {"version": 7, "data": {"version": 7}, "list": [{}, {"x": "y"}]}),
+        "/v1/kv-engine-t1/7": (500, {"anything": "at all"}),
         "/v1/x": (403, {"errors": ["no"]}),
     }
     verdict, sent = replaying(case, answers)
 
     assert [step[1:] for step in sent[1:]] == [
-        ("/v1/kv-engine/data/a-t1", {"data": {"n": "t1"}}, {"X-Vault-Token": "root"}),
-        ("/v1/kv-engine/7", None, {}),
+        ("/v1/kv-engine-t1/data/a-t1", {"data": {"n": "t1"}}, {"X-Vault-Token": "root"}),
+        ("/v1/kv-engine-t1/7", None, {}),
         ("/v1/x", None, {"X-Vault-Token": "t-y"}),
     ]
     assert len(verdict.hard) == 1

@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.hunt.sweeping.frames": frozenset({"pandas"}),
     "labkit.hunt.sweeping.dask_workers": frozenset({"distributed"}),
     "labkit.views": frozenset({"ipywidgets", "IPython"}),
+    "labkit.views.cause_chain": frozenset({"pandas"}),
     "labkit.views.merkle": frozenset({"pandas", "IPython"}),
     "labkit.views.repair": frozenset({"pandas"}),
     "labkit.views.keyboard": frozenset({"anywidget"}),

@@ -57,7 +57,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.roll_keys": {},
     "Lab.map": {},
     "Lab.keep_pictures": {},
-    "Lab.play": {"only": ("replication", {"None"})},
+    "Lab.play": {"only": ("replication", {"None"}), "beside": (None, {"None"})},
     "Lab.dashboard": {},
     "Lab.snapshot": {},
     "Lab.__getitem__": {"name": ("paris", set())},

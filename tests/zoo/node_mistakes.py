@@ -21,6 +21,7 @@ from labkit.vault.replication.sync import on
 from labkit.vault.replication.tree.journal import Journal
 from labkit.vault.replication.tree.rebuild import Rebuild
 from labkit.vault.replication.trust import activation
+from labkit.vault.storage import interruption as interrupting
 from labkit.vault.storage import memory
 from labkit.vault.storage.interruption import CommitInterruptedError
 from labkit.vault.storage.memory import MemoryStorage
@@ -172,7 +173,7 @@ OF_NODES: dict[str, Mistake] = {
     ),
     "half-commit-kept": Mistake(
         "of a commit in which a process ends the store keeps what came first",
-        ((memory, "apply_interrupted", _half_kept),),
+        ((interrupting, "apply_interrupted", _half_kept),),
         EXPLORE,
         rules.WHOLE_COMMIT,
     ),

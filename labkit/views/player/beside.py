@@ -17,7 +17,7 @@ from labkit.views.player.recording import Recording, stretches_of
 from labkit.views.player.stage import stage_of
 
 
-class Beside(NamedTuple):
+class RunBeside(NamedTuple):
     """The other run, as it is shown, and where it parts from the first."""
 
     shown: Shown

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 from labkit.service.durations import SECOND_NS
-from labkit.views.player.beside import Beside
+from labkit.views.player.beside import RunBeside
 from labkit.views.player.data import data_of
 from labkit.views.player.packed_columns import packed
 from labkit.views.player.page_parts import Shown, two_columns
@@ -64,7 +64,7 @@ class Section:
         return f"Section({self.heading})"
 
 
-def page_of(shown: Shown, sections: Sequence[Section] = (), beside: Beside | None = None) -> str:
+def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | None = None) -> str:
     """Return the document; ``sections`` stand between the player and the table of what happened."""
     recording, title = shown.recording, escape(shown.title)
     data = {**packed(data_of(recording, stage_of(recording))), "axis": shown.axis}
@@ -100,7 +100,7 @@ def parts_of_page(shown: Shown) -> dict[str, Any]:
     return {"data": data, "timeline": shown.still, "tables": tables}
 
 
-def _player(shown: Shown, beside: Beside | None) -> str:
+def _player(shown: Shown, beside: RunBeside | None) -> str:
     """Return the parts that the script fills, hidden until it runs, around the timeline, and those of a run beside."""
     trees = "" if shown.recording.trees is not None else f'<p class="faint">{NO_TREES}</p>'
     rows = (*BUTTONS, APART) if beside is not None and beside.found.at_ns is not None else BUTTONS

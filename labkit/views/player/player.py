@@ -18,7 +18,7 @@ from labkit.views import timeline
 from labkit.views.comparison import Comparison
 from labkit.views.layout.timeline_layout import RIGHT, WIDTH
 from labkit.views.picture import Picture
-from labkit.views.player.beside import Beside
+from labkit.views.player.beside import RunBeside
 from labkit.views.player.page import Section, happened_table, page_of, parts_of, parts_of_page
 from labkit.views.player.page_parts import Axis, Shown
 from labkit.views.player.recording import Recording, recording_of
@@ -39,7 +39,7 @@ class Player:
         self.recording, self.timeline, self.axis = recording, drawn, axis
         self.title, self.facts = title, facts
         self.sections: tuple[Section, ...] = ()
-        self._beside: Beside | None = None
+        self._beside: RunBeside | None = None
         self.more: Mapping[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class Player:
         """Return a player of the same run with another beside it, and where the two part."""
         said = {"beside": other.to_dict(), "part_at_ns": found.at_ns, "parts": found.text}
         player = self.with_sections(self.sections, {**self.more, **said})
-        player._beside = Beside(other._shown, found)
+        player._beside = RunBeside(other._shown, found)
         return player
 
     def save(self, path: str | Path) -> None:

@@ -71,7 +71,7 @@ def test_only_another_lab_stands_beside(labs: tuple[Lab, Lab]) -> None:
     lab, _ = labs
     for wrong in (lab, "tokyo", 3):
         with pytest.raises(ValueError, match="beside: expected another lab, such as a branch"):
-            lab.play(beside=wrong)  # type: ignore[arg-type]
+            lab.play(beside=wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.slow
