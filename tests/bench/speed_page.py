@@ -10,6 +10,7 @@ tests and those of ``least_work``.
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
 from collections import Counter
@@ -140,7 +141,9 @@ def with_least(page: str) -> str:
 
 def main(arguments: list[str]) -> None:
     """Measure unless what is kept is wanted; write profile, picture and page."""
-    if "--keep" not in arguments:
+    parser = argparse.ArgumentParser(description="Measure where time goes, and write the page of speed again.")
+    parser.add_argument("--keep", action="store_true", help="measure no time: draw and count what is kept again")
+    if not parser.parse_args(arguments).keep:
         speed_chart.write(measured(SAMPLED_S))
     gallery.keep(gallery.FOLDER)
     PAGE.write_text(with_least(written(PAGE.read_text(encoding="utf-8"))), encoding="utf-8")

@@ -119,6 +119,16 @@ def test_with_keep_nothing_is_measured(monkeypatch, tmp_path):
     assert kept == [gallery.FOLDER]
 
 
+@pytest.mark.parametrize("asked", ["--help", "--kept"])
+def test_what_it_does_not_know_measures_and_writes_nothing(asked, monkeypatch, capsys):
+    monkeypatch.setattr(speed_page, "measured", None)
+    monkeypatch.setattr(speed_page, "PAGE", None)
+
+    with pytest.raises(SystemExit):
+        speed_page.main([asked])
+    assert "--keep" in "".join(capsys.readouterr())
+
+
 @pytest.mark.slow
 def test_what_is_sampled_belongs_to_the_package():
     vault = labkit.Vault.dev(seed=7)
