@@ -81,7 +81,7 @@ class Host:
 class Lane:
     """One direction between two sites.
 
-    `free_ns` is when the last byte put on it will have left.  Messages of an earlier epoch may arrive until
+    `free_ns` is when the last byte put on it will have left.  Messages that a cut or a crash lost may arrive until
     `doubt_ns`; after that the epoch is not needed any more.  `ended_by` are the faults that began the epoch,
     `faults` those that it is under, which are counted in `effects`.
     """
@@ -230,8 +230,7 @@ class MessageStream:
         epoch = max(lane.epoch, source.epoch, target.epoch)
         if epoch > self.epoch:
             self.epoch = epoch
-            if lane.epoch == epoch:
-                lane.doubt_ns = max(lane.doubt_ns, self.last_ns)
+            lane.doubt_ns = max(lane.doubt_ns, self.last_ns)  # what a crash lost may meet a later cut too
             self.last_ns = -1  # what was in flight is lost; nothing has to wait for it
         self.delay_ns = lane.fixed_ns
         self.lossy = lane.loss_ppm > 0

@@ -136,7 +136,7 @@ class Network:
             epoch=self._epoch,
             hosts=tuple([(h.name, h.site, h.private, h.up, h.epoch) for h in self._hosts.values()]),
             impairments=tuple([(pair, kept.state()) for pair, kept in sorted(self._impairments.items(), key=_pair)]),
-            lanes=tuple([row for row in lanes if row[2] or row[3]]),
+            lanes=tuple([row for row in lanes if row[2] or row[3] or row[4] >= now_ns]),
             streams=tuple(
                 [
                     (*pair, way, stream.last_ns)

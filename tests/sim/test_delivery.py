@@ -129,12 +129,12 @@ def test_a_stream_takes_the_latest_epoch_and_drops_what_it_waited_for() -> None:
 
     b.epoch = 4
     stream.refresh()
-    assert (stream.epoch, stream.last_ns, lane.doubt_ns) == (4, -1, -1)
+    assert (stream.epoch, stream.last_ns, lane.doubt_ns) == (4, -1, 900)
 
     stream.last_ns = 700
     lane.epoch = 5
     stream.refresh()
-    assert (stream.epoch, stream.last_ns, lane.doubt_ns) == (5, -1, 700)
+    assert (stream.epoch, stream.last_ns, lane.doubt_ns) == (5, -1, 900)
 
     stream.last_ns = 800
     stream.refresh()

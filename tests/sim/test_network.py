@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from labkit.sim.clock import Clock
@@ -42,6 +42,9 @@ SCRIPT = st.tuples(
     st.sampled_from(["calm", "jitter", "rough"]),
     st.integers(0, 5),
 )
+LOST_TWICE = ([(0, "lima-2", "paris-1", 0)], [(0, ("crash", "lima-2")), (0, ("isolate", "lima"))], "calm", 0)
+"""What is on its way when its host crashes meets a cut that begins before it would have arrived."""
+
 # The fixture is a class, the same for every example.
 properties = settings(
     max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -208,6 +211,7 @@ def change(cuts: set[tuple[str, str]], down: set[str], fault: Any) -> None:
 
 
 @given(script=SCRIPT, cuts=st.lists(st.integers(0, 30), min_size=1, max_size=4))
+@example(script=LOST_TWICE, cuts=[2])
 @properties
 def test_a_world_restored_at_any_event_goes_on_as_if_nothing_had_been(
     make_world: Any,
