@@ -11,9 +11,12 @@ from labkit.hunt.operators import BETWEEN_NS, come_back, open_again
 from labkit.hunt.schedule import Schedule, StepData
 from labkit.lab.bench import Bench
 from labkit.lab.invariants.catching_up import PATIENCE_NS
+from labkit.scenario.value_types import write_duration
 from labkit.service.durations import SECOND_NS
 
 QUIET_NS = 2 * PATIENCE_NS
+RESTS_NS = (5 * SECOND_NS, 40 * SECOND_NS)
+"""Until nodes are started and opened again: a new leader has claimed the store, a connection was tried again."""
 
 
 def undo_all(schedule: Schedule, *, cloud: bool) -> None:
@@ -41,11 +44,13 @@ def undo_all(schedule: Schedule, *, cloud: bool) -> None:
                 come_back(schedule, name, other)
         open_again(schedule, name)
         schedule.then({"do": "steady", "target": name}, if_done=False)
-    for name in open_names:  # one that was to go down in its next commit has done so by now
-        schedule.then({"do": "restart", "target": name}, BETWEEN_NS, if_done=False)
-    schedule.now_ns += 3 * SECOND_NS
-    for name in names.clusters:
-        schedule.then({"do": "unseal", "cluster": name}, BETWEEN_NS, if_done=False)
+    for rest_ns in RESTS_NS:  # one that was to go down in its next commit does so as it leads, or follows, again
+        schedule.then({"do": "wait", "for": write_duration(rest_ns)}, if_done=False)
+        for name in open_names:
+            schedule.then({"do": "restart", "target": name}, BETWEEN_NS, if_done=False)
+        schedule.then({"do": "wait", "for": write_duration(3 * SECOND_NS)}, if_done=False)
+        for name in names.clusters:
+            schedule.then({"do": "unseal", "cluster": name}, BETWEEN_NS, if_done=False)
 
 
 def what_is_left(lab: Bench) -> str:
