@@ -47,7 +47,8 @@ def layout(steps: Sequence[tuple[int, str]]) -> CauseLayout:
     instants = [at_ns for at_ns, _ in steps]
     start_ns, end_ns = min(instants), max(instants)
     if end_ns - start_ns < MIN_SPAN_NS:
-        start_ns, end_ns = start_ns - MIN_SPAN_NS // 2, start_ns + MIN_SPAN_NS // 2
+        start_ns = (start_ns + end_ns - MIN_SPAN_NS) // 2
+        end_ns = start_ns + MIN_SPAN_NS
 
     def x_of(at_ns: int) -> float:
         return AXIS_LEFT + (AXIS_RIGHT - AXIS_LEFT) * (at_ns - start_ns) / (end_ns - start_ns)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from labkit.views.boxes import width_of
-from labkit.views.layout.cause_layout import AXIS_LEFT, AXIS_RIGHT, LINE, MARGIN, WIDTH, WORDS, layout
+from labkit.views.layout.cause_layout import AXIS_LEFT, AXIS_RIGHT, LINE, MARGIN, MIN_SPAN_NS, WIDTH, WORDS, layout
 from labkit.views.picture import SMALL
 
 SENTENCES = st.lists(
@@ -34,6 +34,7 @@ def test_nothing_stands_on_anything_else(steps: list[tuple[int, str]]) -> None:
 
 
 @given(STEPS)
+@example([(0, "paris-1"), (MIN_SPAN_NS // 2 + 1, "paris-1")])
 def test_later_is_further_right_within_the_axis(steps: list[tuple[int, str]]) -> None:
     places = {one.number - 1: one.x for one in layout(steps).causes}
 
