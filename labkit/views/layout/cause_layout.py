@@ -19,7 +19,8 @@ from labkit.views.time_axis import ticks
 WIDTH, TOP, MARGIN = 668, 66, 16
 AXIS_LEFT, AXIS_RIGHT, WORDS = 30, 210, 236
 LINE, GAP, FOOT = 17, 14, 36
-MIN_SPAN_NS = MILLISECOND_NS
+MIN_SPAN_NS = 3 * MILLISECOND_NS
+"""The shortest axis: at least two marks have room on it, which tell its scale."""
 TICK_ROOM = 8
 
 
@@ -47,7 +48,7 @@ def layout(steps: Sequence[tuple[int, str]]) -> CauseLayout:
     instants = [at_ns for at_ns, _ in steps]
     start_ns, end_ns = min(instants), max(instants)
     if end_ns - start_ns < MIN_SPAN_NS:
-        start_ns = (start_ns + end_ns - MIN_SPAN_NS) // 2
+        start_ns = max(0, (start_ns + end_ns - MIN_SPAN_NS) // 2)
         end_ns = start_ns + MIN_SPAN_NS
 
     def x_of(at_ns: int) -> float:
@@ -60,7 +61,7 @@ def layout(steps: Sequence[tuple[int, str]]) -> CauseLayout:
         height = len(lines) * LINE
         placed.append(PlacedCause(number, x_of(at_ns), y + height / 2, lines, y))
         y += height + GAP
-    marks = [(x_of(at_ns), words) for at_ns, words in ticks(max(0, start_ns), end_ns)]
+    marks = [(x_of(at_ns), words) for at_ns, words in ticks(start_ns, end_ns)]
     return CauseLayout(int(y) + FOOT, tuple(_apart(marks)), y + 4, tuple(placed))
 
 

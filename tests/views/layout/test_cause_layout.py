@@ -18,6 +18,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 10**12), SENTENCES.map(" ".join)), min
 
 
 @given(STEPS)
+@example([(500_001, "paris-1"), (600_000, "paris-1")])
 def test_nothing_stands_on_anything_else(steps: list[tuple[int, str]]) -> None:
     found = layout(steps)
 
@@ -29,6 +30,7 @@ def test_nothing_stands_on_anything_else(steps: list[tuple[int, str]]) -> None:
         assert "".join(one.lines).replace(" ", "") == sentence.replace(" ", "")
         assert all(WORDS + width_of(words, SMALL) <= WIDTH - MARGIN + 1 for words in one.lines)
     assert found.causes[-1].y < found.axis_y < found.height
+    assert len(found.ticks) > 1
     for (x, words), (next_x, next_words) in pairwise(found.ticks):
         assert x + width_of(words, SMALL) / 2 < next_x - width_of(next_words, SMALL) / 2
 
