@@ -311,7 +311,9 @@ class _Checker:
         for step in steps:
             path: Path = ("timeline", step.number - 1)
             arguments = step.arguments if VERBS[step.verb].kind == RUNBOOK else ()
-            texts = [(key, text) for key, value in arguments if value for text in texts_with_names(value)]
+            texts = [
+                (key, text) for key, value in arguments if value for text in texts_with_names(value) if "$" in text
+            ]
             for key, name in ((key, name) for key, text in texts for name in references(text)):
                 if name not in own and name not in kept:
                     text = expected("the name of a value that a step above keeps", name, kept)

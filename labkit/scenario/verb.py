@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -36,7 +37,8 @@ class Parameter(NamedTuple):
         return self.default is ...
 
 
-class Verb(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Verb:
     """One verb: its kind, what it does, its parameters, and for a fault the verb of the lab.
 
     ``options`` are the parameters that its runbook takes as one argument; ``words`` describes a step in another way.
@@ -52,6 +54,11 @@ class Verb(NamedTuple):
     needs_one: bool = False
     options: tuple[str, ...] = ()
     words: Callable[[Arguments], str] | None = None
+
+    @cached_property
+    def parameter_names(self) -> frozenset[str]:
+        """The keys of a step that are parameters of this verb."""
+        return frozenset(parameter.name for parameter in self.parameters)
 
     def describe(self, arguments: Arguments) -> str:
         """Return what a step does in a few words: ``repoint paris to tokyo``."""

@@ -146,7 +146,7 @@ class _Reader:
     """Walks the events of one text once."""
 
     def __init__(self, text: str, name: str) -> None:
-        self.text, self.name, self.lines = text, name, tuple(_BREAK.split(text))
+        self.text, self.name, self.lines = text, name, tuple(_lines(text))
         self.key_marks: dict[Path, Any] = {}
         self.value_marks: dict[Path, Any] = {}
         self.has_empty = False
@@ -210,7 +210,7 @@ class _Reader:
     def _last(self) -> FilePosition:
         """The last character that is not a space."""
         ended = self.text.rstrip()
-        lines = _BREAK.split(ended)
+        lines = _lines(ended)
         return FilePosition(len(lines), max(1, len(lines[-1])))
 
     def _value(self, event: Any, path: Path) -> Any:
@@ -290,6 +290,11 @@ class _Reader:
 
     def _stop(self, position: FilePosition, text: str) -> NoReturn:
         raise ScenarioError(self.name, [*self.problems, FileProblem(position, text)], self.lines) from None
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text; nearly every file breaks them with line feeds only."""
+    return text.split("\n") if text.isascii() and "\r" not in text else _BREAK.split(text)
 
 
 def _last_event(text: str) -> Any:

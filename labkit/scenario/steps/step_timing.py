@@ -42,7 +42,7 @@ class WrongTiming(NamedTuple):
 
 def fields_of_timing(verb: Verb) -> dict[str, Any]:
     """Return the fields of a step's model that are no parameters of its verb."""
-    own = {parameter.name for parameter in verb.parameters}
+    own = verb.parameter_names
     fields: dict[str, Any] = {
         "at": (Duration, Field(None, description="the instant at which it begins, such as 20s")),
         "after": (
@@ -79,11 +79,12 @@ def errors_of_timing(verb: Verb, arguments: Mapping[str, Any]) -> Iterator[tuple
 
 def taken_from(arguments: dict[str, Any], verb: Verb) -> dict[str, Any]:
     """Return what a step has of these keys, and take those away that are no parameters of its verb."""
-    own = {parameter.name for parameter in verb.parameters}
-    found = {key: arguments[key] for key in KEYS if key in arguments and arguments[key] is not None}
-    kept = {key: value for key, value in arguments.items() if key in own or key not in KEYS}
-    arguments.clear()
-    arguments.update(kept)
+    own = verb.parameter_names
+    found = {}
+    for key in KEYS:
+        value = arguments.get(key) if key in own else arguments.pop(key, None)
+        if value is not None:
+            found[key] = value
     return found
 
 
