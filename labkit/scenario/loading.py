@@ -22,11 +22,11 @@ from labkit.scenario.documents.combination import NO_COMBINATION, Combination
 from labkit.scenario.documents.matrix import checked, named, put_in
 from labkit.scenario.documents.shared_lab import with_shared_lab
 from labkit.scenario.documents.yaml_positions import Document, Path, parse, read
-from labkit.scenario.expect_keys import BY_NAME, OTHER_KEYS, WORDS, Expectations, ExpectPart
+from labkit.scenario.expect_keys import OTHER_KEYS, Expectations, ExpectPart
 from labkit.scenario.file_parts import FilePart, LabPart, fields_of, part_at
+from labkit.scenario.places import Places
 from labkit.scenario.problems import (
     FieldError,
-    FilePosition,
     FileProblem,
     ScenarioError,
     dash_hint,
@@ -40,7 +40,7 @@ from labkit.scenario.steps.mode_order import out_of_order
 from labkit.scenario.steps.step_timing import taken_from, timed, wrong_between
 from labkit.scenario.steps.waiting import is_awaited
 from labkit.scenario.timed.points import names_in
-from labkit.scenario.timed.timed_sections import read_timed, timed_positions
+from labkit.scenario.timed.timed_sections import read_timed
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import OTHER_WORDS, VERBS, cross_field_errors, model_of
@@ -120,7 +120,7 @@ def interpret(document: Document, combination: Combination = NO_COMBINATION) -> 
         end_ns=file.end,
         settle_ns=file.settle,
         work_until_ns=max((work.until or 0 for group in lab.clients.values() for work in group.work), default=0),
-        positions=tuple(_positions(document)),
+        positions=Places(document),
         lines=document.lines,
     )
 
@@ -376,21 +376,3 @@ def _empty_values(data: Any, path: Path, outermost: bool) -> Iterator[Path]:
             yield (*path, key)
         elif not outermost and key not in ("body", "has", "lacks"):
             yield from _empty_values(value, (*path, key), False)
-
-
-def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
-    """Yield where each expectation and each step is."""
-    expect = document.data.get("expect", {})
-    for key, value in expect.items():
-        inner = value if key in (*WORDS, *BY_NAME, "observed", "invariants", "steps") else ()
-        for name in inner:
-            yield (
-                f"{key} {name}" if key in (*WORDS, *BY_NAME, "steps") else name,
-                document.key_position(("expect", key, name)),
-            )
-        if not inner:
-            yield key, document.key_position(("expect", key))
-    for index in range(len(document.data.get("timeline", []))):
-        yield f"step {index + 1}", document.position(("timeline", index))
-        yield f"step {index + 1} at", document.position(("timeline", index, "at"))
-    yield from timed_positions(document)

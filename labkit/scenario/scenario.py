@@ -5,6 +5,7 @@ Everything that a run needs besides blueprint and seed is in ``state``, so that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -77,12 +78,12 @@ class Scenario:
     end_ns: int | None = None
     settle_ns: int = 5 * SECOND_NS
     work_until_ns: int = 0
-    positions: tuple[tuple[str, FilePosition], ...] = field(default=(), repr=False, compare=False)
+    positions: Mapping[str, FilePosition] = field(default_factory=dict, repr=False, compare=False)
     lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def position_of(self, key: str) -> FilePosition | None:
         """Where an expectation (``rpo``, ``one primary``) or a step (``step 3``) is; None when not written."""
-        return dict(self.positions).get(key)
+        return self.positions.get(key)
 
     @property
     def all_seeds(self) -> range:

@@ -31,7 +31,7 @@ def test_its_state_builds_it_again_without_a_file(vary: Vary, scenario_of: Scena
 
     assert again.state() == scenario.state()
     assert json.loads(json.dumps(again.state())) == state
-    assert (again.path, again.lines, again.positions) == ("", (), ())
+    assert (again.path, again.lines, again.positions) == ("", (), {})
 
 
 def test_a_step_by_itself_follows_the_one_before_must_succeed_and_be_in_time() -> None:
@@ -53,7 +53,7 @@ def test_what_is_left_out_has_its_defaults(scenario_of: ScenarioOf, vary: Vary) 
     bare = Scenario(title="x", blueprint=scenario_of(vary()).blueprint)
 
     assert (bare.seed, bare.settle_ns, bare.end_ns, bare.work_until_ns) == (7, 5_000_000_000, None, 0)
-    assert (bare.about, bare.path, bare.timeline, bare.positions, bare.lines) == ("", "", (), (), ())
+    assert (bare.about, bare.path, bare.timeline, bare.positions, bare.lines) == ("", "", (), {}, ())
 
 
 def test_where_its_lines_stand_makes_no_other_scenario_of_it(vary: Vary, scenario_of: ScenarioOf) -> None:

@@ -52,4 +52,4 @@ def test_a_saved_scenario_has_its_conditions(vary: Vary, scenario_of: ScenarioOf
     scenario = scenario_of(f"{vary()}{lists}always:\n".removesuffix("always:\n"))
     again = Scenario.from_state(scenario.blueprint, scenario.seed, scenario.state())
 
-    assert again == replace(scenario, path="", positions=(), lines=())
+    assert again == replace(scenario, path="", positions={}, lines=())
