@@ -1,4 +1,4 @@
-"""Drill: a scenario file that passes with twenty seeds, and fails with each of three planted faults."""
+"""Drill: a scenario file that passes with six seeds, and fails with each of three planted faults."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import NamedTuple
 from labkit.lessons.failing_drill.drills import (
     NO_EXPECTATIONS,
     PLANTED,
-    SEEDS,
     loses_its_region,
     played,
     read,
     verdict,
-    with_fault,
+    with_each_fault,
 )
 from labkit.lessons.plan import Act, Condition, Exercise, Trap
 from labkit.scenario.scenario import Scenario
 
+TRIED_SEEDS = range(1, 7)
+"""With some of them a sound run loses a write, and with some it loses none."""
 COPIES, CLIENTS, SURVIVOR = PLANTED
 
 
@@ -46,13 +47,13 @@ def _seen(text: str) -> DrillSeen:
     except ValueError as error:
         return DrillSeen(" ".join(str(error).split())[:160], False, -1, "", tuple(PLANTED))
     failed, reason = _first_failure(drill)
-    silent = [name for name in PLANTED if verdict(with_fault(drill, name)).exit_code == 0]
+    silent = [name for name, lab in with_each_fault(drill).items() if verdict(lab).exit_code == 0]
     return DrillSeen("", loses_its_region(drill), failed, reason, tuple(silent))
 
 
 def _first_failure(drill: Scenario) -> tuple[int, str]:
     """Return the first seed with which a drill fails and what is said then, or -1."""
-    for seed in range(SEEDS):
+    for seed in TRIED_SEEDS:
         judged = verdict(played(drill, seed))
         if judged.exit_code:
             row = judged.failures()[0]
@@ -122,7 +123,7 @@ def _catches(name: str, says: str, asks: str, hints: tuple[str, str, str]) -> Co
 DRILL = Exercise(
     name="drill",
     title="Write it",
-    goal=f"a drill in which paris is lost, that passes with each of {SEEDS} seeds, and fails when copies stop before "
+    goal=f"a drill in which paris is lost, that passes with each of {len(TRIED_SEEDS)} seeds, and fails when copies stop before "
     "the loss, when clients cannot reach tokyo, and when tokyo dies after its promotion.",
     look=look,
     takes=("the text of a scenario file",),
@@ -158,7 +159,7 @@ DRILL = Exercise(
             name="sound",
             holds=lambda seen: seen.failed < 0,
             says=lambda seen: f"it fails with seed {seen.failed}: {seen.reason}",
-            asks=f"Without a planted fault it has to pass with each of {SEEDS} seeds.",
+            asks=f"Without a planted fault it has to pass with each of {len(TRIED_SEEDS)} seeds.",
             hints=(
                 "Look at what is measured with the seed that fails.",
                 "What was on the line is lost, now one write, now none: an expectation leaves room for luck.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab, lab_of
 from labkit.scenario.loading import loads
@@ -58,40 +58,32 @@ def runs(text: str, seeds: Iterable[int] = range(SEEDS)) -> list[Lab]:
     return [played(drill, seed) for seed in seeds]
 
 
-def _copies_stop(lab: Lab) -> None:
-    """Nothing of paris reaches tokyo from a second and a half before the loss on."""
-    lab.run(until=CRASH_S - 1.5)
-    lab.cut("paris", "tokyo")
+class Planted(NamedTuple):
+    """A fault and when it comes: it breaks no standing rule and no step of the drill."""
+
+    at_s: float
+    fault: Callable[[Lab], Any]
 
 
-def _clients_cannot_follow(lab: Lab) -> None:
-    """No client reaches tokyo, before the loss and after it."""
-    lab.run(until=CRASH_S - 1.5)
-    lab.partition("lisbon", "tokyo")
-
-
-def _survivor_dies(lab: Lab) -> None:
-    """tokyo loses its power two seconds after it was promoted."""
-    lab.run(until=PROMOTE_S + 2)
-    lab.crash("tokyo")
-
-
-PLANTED: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
+PLANTED: Mapping[str, Planted] = MappingProxyType(
     {
-        "copies stop": _copies_stop,
-        "clients cannot follow": _clients_cannot_follow,
-        "the survivor dies": _survivor_dies,
+        "copies stop": Planted(CRASH_S - 1.5, lambda lab: lab.cut("paris", "tokyo")),
+        "clients cannot follow": Planted(CRASH_S - 1.5, lambda lab: lab.partition("lisbon", "tokyo")),
+        "the survivor dies": Planted(PROMOTE_S + 2, lambda lab: lab.crash("tokyo")),
     }
 )
-"""Faults that break no standing rule and no step of the drill: who expects nothing does not see them."""
+"""Faults in the order in which they come: who expects nothing does not see them."""
 
 
-def with_fault(drill: Scenario, name: str, seed: int = 0) -> Lab:
-    """Play a drill with one of the planted faults in it."""
-    lab = lab_of(drill, seed)
-    PLANTED[name](lab)
-    lab.run()
-    return lab
+def with_each_fault(drill: Scenario, seed: int = 0) -> dict[str, Lab]:
+    """Play a drill with each of the planted faults; what comes before a fault is played once for all of them."""
+    sound, ended = lab_of(drill, seed), {}
+    for name, planted in PLANTED.items():
+        sound.run(until=planted.at_s)
+        ended[name] = lab = Lab.restore(sound.snapshot())
+        planted.fault(lab)
+        lab.run()
+    return ended
 
 
 def loses_its_region(drill: Scenario) -> bool:

@@ -1,4 +1,4 @@
-"""Rule: a rule of one's own for `lab.watch`, silent in twenty sound worlds, that speaks when tokyo falls behind."""
+"""Rule: a rule of one's own for `lab.watch`, silent in twelve sound worlds, that speaks when tokyo falls behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.service.durations import MILLISECOND_NS
 
 NAME = "tokyo keeps up"
-WORLDS, SOUND_TIME, PLANTED_TIME = 20, "1s", "4s"
+WORLDS, SOUND_TIME, PLANTED_TIME = 12, "1s", "4s"
 MAX_BEHIND, MAX_BEHIND_S = 20, 2
 PAIR = ("paris", "tokyo")
 
@@ -57,7 +57,7 @@ SOUND: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
         "one whose line is cut for 0.3 s": _line_flaps,
     }
 )
-"""What happens in worlds where tokyo keeps up; each comes five times, with other luck."""
+"""What happens in worlds where tokyo keeps up; each comes three times, with other luck."""
 PLANTED: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
     {
         "the line is cut": lambda lab: lab.partition(*PAIR),
@@ -101,7 +101,7 @@ def watched(rule: Any, happens: Callable[[Lab], Any], luck: int, time: str) -> s
 
 
 def look(rule: Any) -> RuleSeen:
-    """Let a rule watch twenty sound worlds, up to the first in which it speaks, and three where tokyo falls behind."""
+    """Let a rule watch twelve sound worlds, up to the first in which it speaks, and three where tokyo falls behind."""
     try:
         world(0).watch(NAME, rule)
     except ValueError as error:

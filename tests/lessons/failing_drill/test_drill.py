@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lessons.failing_drill.drill import DRILL, look
-from labkit.lessons.failing_drill.drills import NO_EXPECTATIONS, PLANTED
+from labkit.lessons.failing_drill.drill import DRILL, TRIED_SEEDS, look
+from labkit.lessons.failing_drill.drills import NO_EXPECTATIONS, PLANTED, runs
 from labkit.lessons.judging import attempted, judge
 
 
@@ -20,9 +20,15 @@ def test_a_text_that_is_no_drill_is_said(text):
 def test_the_first_seed_that_fails_is_named():
     seen = look(f"{NO_EXPECTATIONS}\nexpect: {{acknowledged: 59}}\n")
 
-    assert (seen.failed, seen.reason) == (0, "writes acknowledged: expected 59, measured 60")
+    assert (seen.failed, seen.reason) == (1, "writes acknowledged: expected 59, measured 60")
     assert seen.silent == ()
     assert len(PLANTED) == 3
+
+
+def test_the_seeds_that_are_tried_differ_in_what_is_lost():
+    lost = [lab.ledger.rpo().writes for lab in runs(NO_EXPECTATIONS, TRIED_SEEDS)]
+
+    assert set(lost) == {0, 1}
 
 
 def test_blank_lines_are_no_attempt():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from labkit.front.lab import lab_of
 from labkit.lessons.failing_drill.drills import (
     NO_EXPECTATIONS,
     PLANTED,
@@ -12,10 +11,8 @@ from labkit.lessons.failing_drill.drills import (
     read,
     runs,
     verdict,
-    with_fault,
+    with_each_fault,
 )
-
-RULES_BROKEN = {"clients cannot follow": 20, "the survivor dies": 49}
 
 
 def test_its_fault_has_an_effect_and_no_rule_is_broken():
@@ -29,14 +26,24 @@ def test_its_fault_has_an_effect_and_no_rule_is_broken():
     assert len(lab.ledger.writes) == 60
 
 
-@pytest.mark.parametrize(
-    ("name", "acknowledged", "lost"), [(*row,) for row in zip(PLANTED, (60, 20, 49), (15, 1, 1), strict=True)]
-)
-def test_a_planted_fault_is_seen_by_nobody_who_expects_nothing(name, acknowledged, lost):
-    lab = with_fault(read(NO_EXPECTATIONS), name)
+def test_planted_faults_are_seen_by_nobody_who_expects_nothing():
+    labs = with_each_fault(read(NO_EXPECTATIONS))
 
-    assert verdict(lab).exit_code == 0
-    assert (len(lab.ledger.writes), lab.ledger.rpo().writes) == (acknowledged, lost)
+    assert [verdict(lab).exit_code for lab in labs.values()] == [0, 0, 0]
+    assert {name: (len(lab.ledger.writes), lab.ledger.rpo().writes) for name, lab in labs.items()} == {
+        "copies stop": (60, 15),
+        "clients cannot follow": (20, 1),
+        "the survivor dies": (49, 1),
+    }
+
+
+def test_a_fault_planted_in_a_copy_of_the_start_is_one_planted_in_a_run_of_its_own():
+    for name, lab in with_each_fault(read(NO_EXPECTATIONS), seed=2).items():
+        whole = lab_of(read(NO_EXPECTATIONS), 2)
+        whole.run(until=PLANTED[name].at_s)
+        PLANTED[name].fault(whole)
+        whole.run()
+        assert lab.trace.digest() == whole.trace.digest(), name
 
 
 def test_runs_are_the_same_again():

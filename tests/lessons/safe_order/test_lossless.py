@@ -28,7 +28,7 @@ def test_a_function_that_raises_is_said():
 
 def test_worlds_differ_and_are_the_same_again():
     first, again, other, far = [
-        world(distance, luck) for distance, luck in ((NEAR_MS, 1), (NEAR_MS, 1), (NEAR_MS, 2), (FAR_MS, 1))
+        world(distance, luck) for distance, luck in ((NEAR_MS, 1), (NEAR_MS, 1), (NEAR_MS, 4), (FAR_MS, 1))
     ]
     assert first.trace.digest() == again.trace.digest()
     assert first.trace.digest() != other.trace.digest()
@@ -39,3 +39,10 @@ def test_what_does_nothing_yet_is_untouched():
     assert untouched(lambda lab: None)
     assert not untouched(lambda lab: lab.run("1s"))
     assert not untouched(lambda lab: lab.crash("nowhere"))
+
+
+def test_where_a_client_waits_too_long_no_further_world_is_played():
+    trap = next(trap for trap in LOSSLESS.traps if trap.name == "until nobody writes")
+
+    assert len(look(trap.act).near) == 1
+    assert len(look(LOSSLESS.ways["by lag"]).near) == LUCKS
