@@ -123,8 +123,8 @@ def _catches(name: str, says: str, asks: str, hints: tuple[str, str, str]) -> Co
 DRILL = Exercise(
     name="drill",
     title="Write it",
-    goal=f"a drill in which paris is lost, that passes with each of {len(TRIED_SEEDS)} seeds, and fails when copies stop before "
-    "the loss, when clients cannot reach tokyo, and when tokyo dies after its promotion.",
+    goal=f"a drill in which paris is lost, that passes with each of {len(TRIED_SEEDS)} seeds, and fails when copies "
+    "stop before the loss, when clients cannot reach tokyo, and when tokyo dies after its promotion.",
     look=look,
     takes=("the text of a scenario file",),
     accepts=lambda handed: isinstance(handed, str),
