@@ -66,7 +66,7 @@ def _metadata_first(vault: Vault) -> None:
 UNDO = Exercise(
     name="undo",
     title="Undo what a colleague did",
-    goal="the last good contents of secret/data/app are its latest version again, and its history stays.",
+    goal="the last good contents of secret/data/app are its latest version again, and no version is removed.",
     start=start,
     look=look,
     takes=("the vault",),
@@ -98,7 +98,7 @@ UNDO = Exercise(
             name="history",
             holds=lambda seen: {"1", "2", "3"} <= set(seen.versions),
             says=lambda seen: f"the metadata names the versions {', '.join(seen.versions) or 'none'}",
-            asks="All three versions have to stay in the history, whatever became of them.",
+            asks="All three versions have to stay, whatever became of them.",
             hints=(
                 "Read `secret/metadata/app`: how many versions are there?",
                 "Deleting metadata removes everything below a path, and its numbers begin again.",
