@@ -13,7 +13,7 @@ from typing import Any
 from labkit.lessons.judging import ELSEWHERE, Judgement, judge
 from labkit.lessons.plan import Exercise, LessonPlan, Question, Recall
 from labkit.lessons.progress_file import AGAIN, ALONE, SEEN, WITH_HELP, ProgressFile
-from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT, GivenText, RowTable, Said
+from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, READABLE_EXPORT, RIGHT, GivenText, RowTable, Said
 from labkit.lessons.worlds import is_world
 from labkit.service.arguments import one_of, whole_number, wrong
 
@@ -33,7 +33,7 @@ class Lesson:
         return f"Lesson {self.plan.number}: {self.plan.title} ({self.plan.minutes.total} minutes)"
 
     def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>"
+        return f"{READABLE_EXPORT}<p>{self!r}</p>"
 
     # ---- recall
 
@@ -74,7 +74,7 @@ class Lesson:
         question, kept = self._question(name), self._kept("predict", name)
         if "answer" not in kept:
             return Said(NOT_ATTEMPTED, ("Predict first: nothing is shown before you have answered.",))
-        if not is_world(world):
+        if not is_world(world) and not (isinstance(world, list) and all(map(is_world, world))):
             raise wrong("world", "the lab or vault of the cells above", world)
         try:
             lacks = question.needs(world)

@@ -13,6 +13,14 @@ from typing import Any, NamedTuple
 from labkit.service.arguments import wrong
 
 NOT_ATTEMPTED, NOT_YET, RIGHT, CANNOT_JUDGE = "not attempted", "not yet", "right", "cannot judge"
+READABLE_EXPORT = (
+    "<style>body.jp-Notebook{--jp-cell-prompt-not-active-opacity:1;"
+    "--jp-cell-prompt-not-active-font-color:var(--jp-content-font-color1);"
+    "--jp-mirror-editor-number-color:var(--jp-content-font-color1);"
+    "--jp-mirror-editor-operator-color:var(--jp-content-font-color1);"
+    "--jp-mirror-editor-comment-color:var(--jp-content-font-color1)}</style>"
+)
+"""Colours of prompts, numbers, word operators and comments where nbconvert made the page: its own have too little contrast."""
 SIGNS = {NOT_ATTEMPTED: "○", NOT_YET: "△", RIGHT: "●", CANNOT_JUDGE: "?"}
 
 

@@ -93,7 +93,7 @@ def _widths(cells: Sequence[Sequence[str]], columns: int) -> list[int]:
 
 def html_table(rows: Sequence[VerdictRow], summary: str) -> str:
     """Return a verdict's rows as a table in HTML, with its summary as the caption."""
-    heads = "".join(f"<th scope='col'>{escape(head)}</th>" for head in HEADINGS)
+    heads = "".join(f"<th scope='col'>{escape(head)}</th>" if head else "<td></td>" for head in HEADINGS)
     body = "".join(
         f"<tr><th scope='row'>{escape(row.what)}</th>"
         + "".join(f"<td>{escape(cell)}</td>" for cell in (row.expected, row.measured, row.status))
