@@ -20,7 +20,7 @@ READABLE_EXPORT = (
     "--jp-mirror-editor-operator-color:var(--jp-content-font-color1);"
     "--jp-mirror-editor-comment-color:var(--jp-content-font-color1)}</style>"
 )
-"""Colours of prompts, numbers, word operators and comments where nbconvert made the page: its own have too little contrast."""
+"""Colours on a page that nbconvert made: its prompts, numbers, word operators and comments have too little contrast."""
 SIGNS = {NOT_ATTEMPTED: "○", NOT_YET: "△", RIGHT: "●", CANNOT_JUDGE: "?"}
 
 
