@@ -11,7 +11,8 @@
 #   make fix        what ruff can put right by itself
 #   make lessons    list the lessons, and how to open them
 #   make browser    build the lessons' site, and run it in a browser without a window; LABKIT_PYODIDE_WHEELS names the
-#                   folder of the wheels that were compiled for Pyodide
+#                   folder of the wheels that were compiled for Pyodide; so too lessons as nbconvert exports them, which
+#                   axe judges where LABKIT_AXE names its axe.min.js
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make dist       the wheel and the source distribution, in dist/
 #   make bench      the goals of speed: measured today, of a version before, and of what else there is, by turns;
@@ -97,6 +98,7 @@ lessons: $(VENV)/core
 
 browser: $(VENV)/site
 	@$(VENV)/bin/python -m pytest tests/lessons/test_site_in_a_browser.py $(ARGS) < /dev/null
+	@$(VENV)/bin/python -m pytest tests/lessons/test_exports_in_a_browser.py $(ARGS) < /dev/null
 
 notebook: $(VENV)/notebook
 	@$(VENV)/bin/python -m jupyterlab notebooks $(AS_ROOT) $(ARGS)
@@ -159,8 +161,8 @@ $(VENV)/notebook: pyproject.toml $(VENV)/bin/python
 	@touch $(VENV)/core $@
 
 $(VENV)/site: pyproject.toml $(VENV)/bin/python
-	@echo "installing labkit, its tests and JupyterLite into $(VENV): some minutes, once, and when pyproject.toml changes ..."
-	@$(INSTALL) --editable '.[dev,site]'
+	@echo "installing labkit, its tests, JupyterLite and JupyterLab into $(VENV): some minutes, once, and when pyproject.toml changes ..."
+	@$(INSTALL) --editable '.[dev,site,notebook]'
 	@touch $(VENV)/core $(VENV)/dev $@
 
 $(VENV)/dev: pyproject.toml $(VENV)/bin/python

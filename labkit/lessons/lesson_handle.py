@@ -67,7 +67,7 @@ class Lesson:
                 self._put("predict", name, {**kept, "second": answer})
             return self._said(SEALED, f"You said {kept['answer']}, and that stays; {answer} stands beside it.")
         self._put("predict", name, {"answer": answer, "sure": sure})
-        return self._said(SEALED, f"You said {answer}{question.unit} and are {_surely(sure)}.")
+        return self._said(SEALED, question.asks, f"You said {answer}{question.unit} and are {_surely(sure)}.")
 
     def reveal(self, name: str, world: Any = ...) -> Said:
         """Show what you said beside what this lab shows, and why it is so; without a prediction nothing is shown."""

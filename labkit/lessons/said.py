@@ -54,7 +54,7 @@ class GivenText(str):
         return str(self)
 
     def _repr_html_(self) -> str:
-        return f'<pre tabindex="0">{escape(self)}</pre>'
+        return f'<pre tabindex="0"><code>{escape(self)}</code></pre>'
 
 
 class RowTable:

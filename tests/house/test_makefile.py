@@ -69,7 +69,7 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
         ("bench", ["python tests/bench/side_by_side.py"]),
         ("demo", ["labkit demo"]),
         ("lessons", ["labkit lessons"]),
-        ("browser", ["python -m pytest tests/lessons/test_site_in_a_browser.py"]),
+        ("browser", [f"python -m pytest tests/lessons/test_{name}_in_a_browser.py" for name in ("site", "exports")]),
         ("notebook", [f"python -m jupyterlab notebooks{'' if os.getuid() else ' --allow-root'}"]),
     ],
 )
@@ -84,7 +84,7 @@ def test_a_command_sets_up_its_environment_first(target: str, commands: list[str
         "demo": ".",
         "lessons": ".",
         "notebook": "'.[notebook]'",
-        "browser": "'.[dev,site]'",
+        "browser": "'.[dev,site,notebook]'",
         "hunt": "'.[dev,dask]'",
     }
     extra = extras.get(target, "'.[dev]'")

@@ -53,5 +53,5 @@ def test_a_text_that_is_handed_out_is_shown_as_it_stands():
     given = GivenText("a: <b>\n  c: 1")
 
     assert repr(given) == given == "a: <b>\n  c: 1"
-    assert given._repr_html_() == '<pre tabindex="0">a: &lt;b&gt;\n  c: 1</pre>'
+    assert given._repr_html_() == '<pre tabindex="0"><code>a: &lt;b&gt;\n  c: 1</code></pre>'
     assert f"{given}\n" == "a: <b>\n  c: 1\n"
