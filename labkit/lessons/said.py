@@ -18,9 +18,14 @@ READABLE_EXPORT = (
     "--jp-cell-prompt-not-active-font-color:var(--jp-content-font-color1);"
     "--jp-mirror-editor-number-color:var(--jp-content-font-color1);"
     "--jp-mirror-editor-operator-color:var(--jp-content-font-color1);"
-    "--jp-mirror-editor-comment-color:var(--jp-content-font-color1)}</style>"
+    "--jp-mirror-editor-comment-color:var(--jp-content-font-color1)}"
+    "@media print{@supports selector(details::details-content){"
+    "body.jp-Notebook iframe[title=player],body.jp-Notebook iframe[title=player]+details summary{display:none}"
+    "body.jp-Notebook iframe[title=player]+details::details-content{content-visibility:visible}}}</style>"
 )
-"""Colours on a page that nbconvert made: its prompts, numbers, word operators and comments have too little contrast."""
+"""Colours on a page that nbconvert made: its prompts, numbers, word operators and comments have too little contrast.
+
+On paper a player gives way to its timeline and table."""
 SIGNS = {NOT_ATTEMPTED: "○", NOT_YET: "△", RIGHT: "●", CANNOT_JUDGE: "?"}
 
 

@@ -100,6 +100,24 @@ def test_it_plays_from_a_file_by_keyboard(number: str, exported: dict[bool, str]
     assert said(browser, frame) != begun
 
 
+@PLAYED
+def test_on_paper_a_player_gives_way_to_its_timeline_and_table(
+    number: str, exported: dict[bool, str], browser: Browser
+) -> None:
+    browser.look(794, 1100)
+    browser.open(exported[False])
+    shown = f"[{FRAME}.offsetHeight > 0, document.querySelector('iframe + details table').checkVisibility(ALL)]"
+    shown = shown.replace("ALL", "{contentVisibilityAuto: true}")
+    on_screen = browser.evaluate(shown)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        on_paper = browser.evaluate(shown)
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
+
+    assert (on_screen, on_paper) == ([True, False], [False, True])
+
+
 @EACH
 def test_without_scripts_timeline_and_tables_are_shown(
     number: str, exported: dict[bool, str], browser: Browser
