@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -126,6 +128,15 @@ class Browser:
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
+
+    @contextmanager
+    def within(self, session: str) -> Iterator[None]:
+        """Let what is called and evaluated meanwhile be that of another session, such as a frame's of its own."""
+        page, self._session = self._session, session
+        try:
+            yield
+        finally:
+            self._session = page
 
     def wait_for(self, condition: str, timeout_ms: int = 20_000) -> Any:
         """Wait in the page until an expression is true, and return its value."""

@@ -74,7 +74,7 @@ class Lesson:
         question, kept = self._question(name), self._kept("predict", name)
         if "answer" not in kept:
             return Said(NOT_ATTEMPTED, ("Predict first: nothing is shown before you have answered.",))
-        if not is_world(world) and not (isinstance(world, list) and all(map(is_world, world))):
+        if not is_world(world) and not (question.takes_runs and isinstance(world, list)):
             raise wrong("world", "the lab or vault of the cells above", world)
         try:
             lacks = question.needs(world)

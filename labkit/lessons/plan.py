@@ -36,7 +36,7 @@ class Question:
     An answer is one of ``choices`` or, without any, a number between ``least`` and ``most``.  ``needs(world)`` says
     what is still to be done before it can be measured.  ``replies`` have for each wrong answer that a model leads to
     two sentences which name it, ``otherwise`` is for the rest.  ``why(world)`` explains; ``look`` says what to look at
-    in what ``draw(world)`` draws.
+    in what ``draw(world)`` draws.  With ``takes_runs`` the world is a list of labs.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Question:
     needs: Callable[..., str] = _nothing_lacks
     look: str = ""
     draw: Act = _draws_nothing
+    takes_runs: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

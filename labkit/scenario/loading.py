@@ -24,7 +24,7 @@ from labkit.scenario.documents.shared_lab import with_shared_lab
 from labkit.scenario.documents.yaml_positions import Document, Path, parse, read
 from labkit.scenario.expect_keys import OTHER_KEYS, Expectations, ExpectPart
 from labkit.scenario.file_parts import FilePart, LabPart, fields_of, part_at
-from labkit.scenario.places import Places
+from labkit.scenario.file_positions import FilePositions
 from labkit.scenario.problems import (
     FieldError,
     FileProblem,
@@ -120,7 +120,7 @@ def interpret(document: Document, combination: Combination = NO_COMBINATION) -> 
         end_ns=file.end,
         settle_ns=file.settle,
         work_until_ns=max((work.until or 0 for group in lab.clients.values() for work in group.work), default=0),
-        positions=Places(document),
+        positions=FilePositions(document.lines),
         lines=document.lines,
     )
 

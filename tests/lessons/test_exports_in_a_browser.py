@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from labkit.lessons.catalogue import LESSONS, plan
+from labkit.lessons.catalogue import LESSONS
 from tests.axe import violations, with_axe
 from tests.browser import BROWSER, Browser, in_a_browser
 from tests.notebooks.test_form import answered, cells_of
@@ -34,14 +34,13 @@ def ended(number: str) -> Any:
     from IPython.core.formatters import DisplayFormatter
 
     shown_as = DisplayFormatter()
-    answers = {one.name: repr(one.choices[0] if one.choices else int(one.least)) for one in plan(number).questions}
     names: dict[str, Any] = {"__name__": "__main__"}
     cells = []
     for kind, source in cells_of(number):
         if kind == "markdown":
             cells.append(nbformat.v4.new_markdown_cell(source))
             continue
-        text = answered(source, answers)
+        text = answered(source, number)
         value, count = run(text, names), len(cells) + 1
         data = shown_as.format(value)[0] or {"text/html": value._repr_html_()}  # a widget: what is beside it
         output = nbformat.v4.new_output("execute_result", data, execution_count=count)
@@ -163,11 +162,8 @@ def go_to(browser: Browser, frame: str, words: str, key: str) -> None:
 
 def evaluated(browser: Browser, session: str, script: str) -> Any:
     """The value of an expression in a frame."""
-    page, browser._session = browser._session, session
-    try:
+    with browser.within(session):
         return browser.evaluate(script)
-    finally:
-        browser._session = page
 
 
 def said(browser: Browser, frame: str) -> str:

@@ -119,10 +119,12 @@ def test_a_choice_is_one_of_those_there_are(here):
         here.predict("kind", "odl")
 
 
-def test_a_reveal_asks_for_a_lab(here):
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_reveal_asks_for_a_lab(here, vault, count):
     here.predict("latest", 1)
-    with pytest.raises(ValueError, match="world: expected the lab or vault"):
-        here.reveal("latest", 3)
+    for handed in (3, [vault] * count):
+        with pytest.raises(ValueError, match="world: expected the lab or vault"):
+            here.reveal("latest", handed)
 
 
 # ---- exercises

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -143,19 +142,19 @@ def test_it_shows_the_same_when_it_runs_twice_and_each_cell_runs_twice_in_place(
 def test_what_is_predicted_is_revealed(number, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     questions = plan(number).questions
-    answers = {one.name: repr(one.choices[0] if one.choices else int(one.least)) for one in questions}
     names: dict[str, Any] = {"__name__": "__main__"}
-    shown = [run(answered(source, answers), names) for kind, source in cells_of(number) if kind == "code"]
+    shown = [run(answered(source, number), names) for kind, source in cells_of(number) if kind == "code"]
     outcomes = [said.outcome for said in shown if isinstance(said, Said)]
 
     assert outcomes.count("sealed") == len(questions)
     assert outcomes.count("as you said") + outcomes.count("otherwise") == len(questions)
 
 
-def answered(source: str, answers: Mapping[str, str]) -> str:
-    """A cell with an answer in it, where it asks for a prediction."""
-    for name, answer in answers.items():
-        source = source.replace(f'here.predict("{name}", ...', f'here.predict("{name}", {answer}')
+def answered(source: str, number: str) -> str:
+    """A cell of a lesson with an answer where it asks for a prediction: the first choice, or the least number."""
+    for one in plan(number).questions:
+        answer = repr(one.choices[0] if one.choices else int(one.least))
+        source = source.replace(f'here.predict("{one.name}", ...', f'here.predict("{one.name}", {answer}')
     return source
 
 

@@ -62,6 +62,7 @@ EMPTY = Question(
     most=SEEDS,
     measure=passed,
     needs=lacks_runs,
+    takes_runs=True,
     why=why_all_pass,
     replies={
         0: "None would pass if a lost region were a failure by itself. A drill judges only what it expects.",
@@ -78,6 +79,7 @@ STRICT = Question(
     near=2,
     measure=passed,
     needs=lacks_expectation,
+    takes_runs=True,
     why=why_luck,
     replies={
         SEEDS: "All would pass if a promotion waited for what is on the line. Its sender has no power any more.",

@@ -28,7 +28,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 # The C parser where PyYAML was built with it; both give the same events.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_SCALAR, _SEQUENCE = yaml.ScalarEvent, yaml.SequenceStartEvent
+_SCALAR, _SEQUENCE, _MAPPING = yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.MappingStartEvent
 _SEQUENCE_END, _MAPPING_END = yaml.SequenceEndEvent, yaml.MappingEndEvent
 
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
@@ -112,34 +112,76 @@ def parse(source: bytes, name: str) -> Document:
         raise ScenarioError(name, [FileProblem(FilePosition(line, column), text)]) from None
     reader = _Reader(text, name)
     data = reader.document()
+    marks = _Marks(text, reader.lines)
     return Document(
         name=name,
         lines=reader.lines,
         data=data,
-        key_positions=_Positions(reader.key_marks, reader),
-        value_positions=_Positions(reader.value_marks, reader),
+        key_positions=_Positions(marks, "keys"),
+        value_positions=_Positions(marks, "values"),
         problems=tuple(reader.problems),
         has_empty=reader.has_empty,
     )
 
 
-class _Positions(Mapping[Path, FilePosition]):
-    """The positions of what was read, each made when it is asked for: of a file without a problem few are."""
+class _Marks:
+    """Where the keys and values of a text stand that was read without a mistake; it is walked again for them, once.
 
-    def __init__(self, marks: Mapping[Path, Any], reader: _Reader) -> None:
-        self._marks, self._position = marks, reader.position
+    Of a file without a problem nobody asks, and reading is quicker without.
+    """
+
+    def __init__(self, text: str, lines: tuple[str, ...]) -> None:
+        self._text, self._lines = text, lines
+        self.keys: dict[Path, Any] = {}
+        self.values: dict[Path, Any] = {}
+        self._get_event: Callable[[], Any] = _no_event
+
+    def found(self, kind: str) -> Mapping[Path, Any]:
+        """The events of ``keys`` or ``values`` by their paths; of a key that comes again the path ends with -1."""
+        if not self.values:
+            self._get_event = _LOADER(self._text).get_event
+            self._get_event()
+            first = self._get_event()
+            self._walk(first if isinstance(first, yaml.StreamEndEvent) else self._get_event(), ())
+        return self.keys if kind == "keys" else self.values
+
+    def position(self, event: Any) -> FilePosition:
+        """Where an event is."""
+        return _position(event, self._text, self._lines)
+
+    def _walk(self, event: Any, path: Path) -> None:
+        self.values[path] = event
+        following, number = self._get_event, 0
+        if type(event) is _SEQUENCE:
+            while type(event := following()) is not _SEQUENCE_END:
+                self._walk(event, (*path, number))
+                number += 1
+        elif type(event) is _MAPPING:
+            while type(event := following()) is not _MAPPING_END:
+                inner: Path = (*path, event.value)
+                if inner in self.keys:
+                    inner = (*inner, -1)
+                self.keys[inner] = event
+                self._walk(following(), inner)
+
+
+class _Positions(Mapping[Path, FilePosition]):
+    """The positions of keys or of values, each made when it is asked for."""
+
+    def __init__(self, marks: _Marks, kind: str) -> None:
+        self._marks, self._kind = marks, kind
 
     def __getitem__(self, path: Path) -> FilePosition:
-        return self._position(self._marks[path])
+        return self._marks.position(self._marks.found(self._kind)[path])
 
     def __contains__(self, path: object) -> bool:
-        return path in self._marks
+        return path in self._marks.found(self._kind)
 
     def __iter__(self) -> Iterator[Path]:
-        return iter(self._marks)
+        return iter(self._marks.found(self._kind))
 
     def __len__(self) -> int:
-        return len(self._marks)
+        return len(self._marks.found(self._kind))
 
 
 class _Reader:
@@ -147,10 +189,9 @@ class _Reader:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name, self.lines = text, name, tuple(_lines(text))
-        self.key_marks: dict[Path, Any] = {}
-        self.value_marks: dict[Path, Any] = {}
         self.has_empty = False
         self.problems: list[FileProblem] = []
+        self._values = 0
         self._get_event: Callable[[], Any] = _no_event
 
     def document(self) -> Any:
@@ -175,9 +216,8 @@ class _Reader:
         self._get_event()
         first = self._get_event()
         if isinstance(first, yaml.StreamEndEvent):
-            self.value_marks[()] = first
             return None
-        data = self._value(self._get_event(), ())
+        data = self._value(self._get_event(), 0)
         self._get_event()
         more = self._get_event()
         if not isinstance(more, yaml.StreamEndEvent):
@@ -190,37 +230,21 @@ class _Reader:
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
         if opened is None or mark is None:
-            self._stop(self._last(), f"expected YAML, but {reason}")
+            self._stop(_last_of(self.text), f"expected YAML, but {reason}")
         last = _last_event(self.text)
         value = last if isinstance(last, yaml.ScalarEvent) else None
         mistake = Mistake(reason, self.lines, mark.line, mark.column, (opened.line, opened.column), value)
         position, text = explain(mistake)
-        self._stop(position if position.line <= len(self.lines) else self._last(), text)
+        self._stop(position if position.line <= len(self.lines) else _last_of(self.text), text)
 
-    def position(self, event: Any) -> FilePosition:
-        """Where an event is; of an empty text the first character."""
-        start, end = event.start_mark, event.end_mark
-        line, column = start.line, start.column
-        if isinstance(event, yaml.StreamEndEvent):
-            return FilePosition(1, 1)
-        if line >= len(self.lines):
-            return self._last()
-        return FilePosition(line + 1, column + 1, (end.column - column or 1) if line == end.line else 1)
-
-    def _last(self) -> FilePosition:
-        """The last character that is not a space."""
-        ended = self.text.rstrip()
-        lines = _lines(ended)
-        return FilePosition(len(lines), max(1, len(lines[-1])))
-
-    def _value(self, event: Any, path: Path) -> Any:
-        self.value_marks[path] = event
+    def _value(self, event: Any, depth: int) -> Any:
+        self._values += 1
         kind = type(event)
         if event.anchor is not None or event.tag is not None:
             self._refuse_mark(event)
-        if len(self.value_marks) > MAX_FILE_VALUES:
+        if self._values > MAX_FILE_VALUES:
             self._stop_at(event, f"expected at most {MAX_FILE_VALUES:,} values, got more")
-        if len(path) > MAX_FILE_DEPTH:
+        if depth > MAX_FILE_DEPTH:
             self._stop_at(event, f"expected values at most {MAX_FILE_DEPTH} levels deep, got deeper")
         if kind is _SCALAR:
             text: str = event.value
@@ -229,7 +253,7 @@ class _Reader:
             if event.style or (text and text[0] not in _BEGINS_OTHER):
                 return text
             return self._plain(event)
-        return self._items(path) if kind is _SEQUENCE else self._members(path)
+        return self._items(depth + 1) if kind is _SEQUENCE else self._members(depth + 1)
 
     def _refuse_mark(self, event: Any) -> NoReturn:
         """Refuse an alias, an anchor or a tag."""
@@ -242,15 +266,16 @@ class _Reader:
             )
         self._stop_at(event, f"expected a plain value, got the tag {describe_value(event.tag)}; leave it out")
 
-    def _items(self, path: Path) -> list[Any]:
+    def _items(self, depth: int) -> list[Any]:
         items: list[Any] = []
         following = self._get_event
         while type(event := following()) is not _SEQUENCE_END:
-            items.append(self._value(event, (*path, len(items))))
+            items.append(self._value(event, depth))
         return items
 
-    def _members(self, path: Path) -> dict[str, Any]:
+    def _members(self, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
+        keys: dict[str, Any] = {}
         following = self._get_event
         while type(event := following()) is not _MAPPING_END:
             if type(event) is not _SCALAR or event.anchor is not None or event.tag is not None:
@@ -258,17 +283,14 @@ class _Reader:
             key: str = event.value
             if key[:1].isspace() and not event.style:
                 self._stop_at(event, f"expected a space before the key, got the character {_code(key[0])}")
-            inner: Path = (*path, key)
-            is_again = key in members
-            if is_again:
-                first = self.position(self.key_marks[inner]).line
+            if key in keys:
+                first = self._position(keys[key]).line
                 text = f"expected each key once, got {describe_value(key)} again after line {first}"
-                self.problems.append(FileProblem(self.position(event), text))
-                inner = (*inner, -1)
-            self.key_marks[inner] = event
-            value = self._value(following(), inner)
-            if not is_again:
-                members[key] = value
+                self.problems.append(FileProblem(self._position(event), text))
+                self._value(following(), depth)
+            else:
+                keys[key] = event
+                members[key] = self._value(following(), depth)
         return members
 
     def _plain(self, event: Any) -> Any:
@@ -285,11 +307,31 @@ class _Reader:
             return int(text, 10 if _INTEGER.fullmatch(text) else 0)
         return float(text) if _DECIMAL.fullmatch(text) else text
 
+    def _position(self, event: Any) -> FilePosition:
+        return _position(event, self.text, self.lines)
+
     def _stop_at(self, event: Any, text: str) -> NoReturn:
-        self._stop(self.position(event), text)
+        self._stop(self._position(event), text)
 
     def _stop(self, position: FilePosition, text: str) -> NoReturn:
         raise ScenarioError(self.name, [*self.problems, FileProblem(position, text)], self.lines) from None
+
+
+def _position(event: Any, text: str, lines: tuple[str, ...]) -> FilePosition:
+    """Where an event of a text is; of an empty text the first character."""
+    start, end = event.start_mark, event.end_mark
+    line, column = start.line, start.column
+    if isinstance(event, yaml.StreamEndEvent):
+        return FilePosition(1, 1)
+    if line >= len(lines):
+        return _last_of(text)
+    return FilePosition(line + 1, column + 1, (end.column - column or 1) if line == end.line else 1)
+
+
+def _last_of(text: str) -> FilePosition:
+    """The last character of a text that is not a space."""
+    lines = _lines(text.rstrip())
+    return FilePosition(len(lines), max(1, len(lines[-1])))
 
 
 def _lines(text: str) -> list[str]:

@@ -1,26 +1,25 @@
-"""Places: where in its file each expectation, each step and each condition over time of a scenario is."""
+"""File positions: where in its file each expectation, each step and each condition over time of a scenario is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
 
-from labkit.scenario.documents.yaml_positions import Document
+from labkit.scenario.documents.yaml_positions import Document, parse
 from labkit.scenario.expect_keys import BY_NAME, WORDS
 from labkit.scenario.problems import FilePosition
 from labkit.scenario.timed.timed_sections import timed_positions
 
 
-class Places(Mapping[str, FilePosition]):
-    """Where each expectation and each step is, found when the first is asked for: a run that passes asks for none."""
+class FilePositions(Mapping[str, FilePosition]):
+    """Where each of them is in these lines, which are read again for it: a run that passes asks for none."""
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        self._lines = lines
 
     @cached_property
     def _found(self) -> dict[str, FilePosition]:
-        return dict(_positions(self._document))
+        return dict(_positions(parse("\n".join(self._lines).encode(), "")))
 
     def __getitem__(self, key: str) -> FilePosition:
         return self._found[key]
@@ -30,9 +29,6 @@ class Places(Mapping[str, FilePosition]):
 
     def __len__(self) -> int:
         return len(self._found)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (self._found,)
 
 
 def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
