@@ -89,7 +89,7 @@ class Lesson:
         said = f"You said {answer}{question.unit} and were {_surely(kept['sure'])}; "
         if "second" in kept:
             said += f"later you said {kept['second']}; "
-        said += f"this lab shows {_rounded(found)}{question.unit}."
+        said += f"{'these runs show' if question.takes_runs else 'this lab shows'} {_rounded(found)}{question.unit}."
         if _agrees(question, answer, found):
             return self._said("as you said", said, why, *_look(question, drawn), drawn=drawn)
         reply = question.replies.get(answer, question.otherwise)

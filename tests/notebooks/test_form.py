@@ -144,10 +144,14 @@ def test_what_is_predicted_is_revealed(number, tmp_path, monkeypatch):
     questions = plan(number).questions
     names: dict[str, Any] = {"__name__": "__main__"}
     shown = [run(answered(source, number), names) for kind, source in cells_of(number) if kind == "code"]
-    outcomes = [said.outcome for said in shown if isinstance(said, Said)]
+    said = [one for one in shown if isinstance(one, Said)]
+    outcomes = [one.outcome for one in said]
+    revealed = [one.lines[0].partition("; ")[2] for one in said if one.outcome in ("as you said", "otherwise")]
 
     assert outcomes.count("sealed") == len(questions)
-    assert outcomes.count("as you said") + outcomes.count("otherwise") == len(questions)
+    assert [text.partition(" show")[0] for text in revealed] == [
+        "these runs" if question.takes_runs else "this lab" for question in questions
+    ]
 
 
 def answered(source: str, number: str) -> str:
