@@ -22,7 +22,7 @@ from labkit.views.state_words import MODES
 from labkit.views.time_axis import ticks
 
 WIDTH, RIGHT = 668, 24
-LEAST_LEFT, MOST_LEFT = 110, 250
+MIN_LEFT, MAX_LEFT = 110, 250
 NAME_GAP = 24
 LINE = SMALL + 6
 MAX_LINES = 8
@@ -120,7 +120,7 @@ class TimelineLayout(NamedTuple):
 def layout(contents: TimelineContents) -> TimelineLayout:
     """Place everything that a timeline says."""
     names = [name for cluster, nodes in contents.clusters for name in (cluster, *nodes)]
-    left = min(MOST_LEFT, max([LEAST_LEFT, *(width_of(name, NORMAL) + NAME_GAP for name in names)]))
+    left = min(MAX_LEFT, max([MIN_LEFT, *(width_of(name, NORMAL) + NAME_GAP for name in names)]))
     marks, lines = _place_marks(contents, left)
     numbers, listed = _number(marks, 8.0 + lines * LINE)
     top = 8.0 + lines * LINE + (NUMBERS if numbers else 0) + 6

@@ -14,7 +14,7 @@ from labkit.lab.measures.state_spans import Span
 from labkit.places import scenarios
 from labkit.views.boxes import Box, width_of
 from labkit.views.contents.timeline_contents import Column, TimelineContents, TimelineMark, Window
-from labkit.views.layout.timeline_layout import MOST_LEFT, SIGNS, TONES, WIDTH, TimelineLayout, lag_words, layout
+from labkit.views.layout.timeline_layout import MAX_LEFT, SIGNS, TONES, WIDTH, TimelineLayout, lag_words, layout
 from labkit.views.picture import SMALL
 from labkit.views.time_axis import MAX_TICKS
 from labkit.views.timeline import layout_of_lab
@@ -279,7 +279,7 @@ def test_names_leave_most_of_the_width_to_time():
     names = ("x" * 90, ("y" * 90,))
     placed = layout(contents([])._replace(clusters=(names,)))
 
-    assert placed.left == MOST_LEFT
+    assert placed.left == MAX_LEFT
 
 
 def test_the_layout_is_the_one_that_is_kept(full_timeline, kept, numbers):

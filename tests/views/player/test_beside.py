@@ -51,7 +51,7 @@ def test_a_page_has_what_it_needs_and_no_more(labs: tuple[Lab, Lab]) -> None:
     lab, other = labs
     alone, both = lab.play().html, lab.play(beside=other).html
 
-    assert "makeBeside(data" not in alone.replace("data.beside && makeBeside(data.beside", "")
+    assert "makeBeside(data" not in alone.replace("data.beside&&makeBeside(data.beside", "")
     assert (APART[1] in alone, APART[1] in both) == (False, True)
     assert "they part at" in both
     same = lab.play(beside=lab.branch("same")).html
