@@ -13,6 +13,7 @@ from labkit.vault.replication.tree.merkle import FAN_OUT, bucket, classify
 from labkit.views.player.data import data_of
 from labkit.views.player.page import NO_TREES
 from labkit.views.player.recording import Recording, recording_of
+from labkit.views.player.script import script
 from labkit.views.player.stage import stage_of
 from tests.views.player.scripts import NODE, asked
 
@@ -96,9 +97,9 @@ def test_without_a_record_the_page_says_so_and_has_no_part_for_trees(lab: Lab) -
     assert data_of(plain, stage_of(plain))["trees"] is None
     other = Lab.pair(seed=7).run("1s").play().html
     assert NO_TREES in other
-    assert "readTrees" not in other
+    assert script(frozenset({"trees", "beside"})) in other
     assert NO_TREES not in lab.play().html
-    assert "readTrees" in lab.play().html
+    assert script(frozenset({"beside"})) in lab.play().html
 
 
 def test_trees_make_a_minute_of_writes_a_little_larger() -> None:
