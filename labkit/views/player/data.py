@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from labkit.lab.causes.explanation import Explanation
+from labkit.lab.causes.explanation import ROOTS, Explanation
 from labkit.lab.measures.state_spans import Span
 from labkit.lab.measures.trees_over_time import Page, TreesOverTime
 from labkit.vault.replication.tree.merkle import FAN_OUT
@@ -66,10 +66,13 @@ def _us(at_ns: int) -> int:
 
 
 def _chain(explanation: Explanation | None, sentences: _Table) -> list[Any] | None:
-    """Return a chain of causes: the places of its sentences, then its root in words."""
+    """Return a chain of causes: the places of its sentences, then what its root, the last of them, is."""
     if explanation is None:
         return None
-    return [[sentences.place((step.at_ns, step.sentence, step.row)) for step in explanation.steps], explanation.said]
+    return [
+        [sentences.place((step.at_ns, step.sentence, step.row)) for step in explanation.steps],
+        ROOTS[explanation.origin],
+    ]
 
 
 def _messages(recording: Recording, hosts: list[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Stage: where sites, hosts and lines of a played run stand; it stays the same while the run goes on.
 
-1. A host stands inside the box of its site, and no two at one place; nodes stand in the row of their cluster.
+1. A host stands inside the box of its site, and no two at one place; nodes stand in the row of their cluster.  One that
+   is alone of its kind, such as an operator, has its name beside it.
 2. Clients in great number share the places there are: each still has one.
 """
 
@@ -40,7 +41,7 @@ class StageHost(NamedTuple):
 
 
 class StageGroup(NamedTuple):
-    """The words above hosts that are no nodes: who they are."""
+    """The words above hosts that are no nodes, or beside the only one: who they are."""
 
     words: str
     x: float
@@ -129,9 +130,12 @@ def _size_of(hosts: Sequence[RecordedHost]) -> tuple[float, float]:
         if key.startswith(NODE):
             width = max(width, len(row) * NODE_STEP, width_of(f"{row[0].cluster}: {WIDEST_WORDS}", SMALL))
             height += 2 * ROW + NODE_ROOM
-        else:
+        elif key == CLIENT:
             width = max(width, width_of(_words_of(key, row), SMALL), min(len(row), MAX_IN_A_ROW) * HOST_STEP)
             height += ROW + HOST_ROOM
+        else:
+            width = max(width, width_of(_words_of(key, row), SMALL) + HOST_STEP)
+            height += HOST_ROOM
     return width + 2 * MARGIN, height
 
 
@@ -145,10 +149,15 @@ def _furnish(name: str, box: Box, hosts: Sequence[RecordedHost]) -> tuple[StageS
             y += 2 * ROW
             placed += _spread(row, middle, y + NODE_ROOM / 2 - 8, NODE_STEP, len(row))
             y += NODE_ROOM
-        else:
+        elif key == CLIENT:
             groups.append(StageGroup(_words_of(key, row), middle, y + ROW - 6))
             y += ROW
             placed += _spread(row, middle, y + HOST_ROOM / 2 - 4, HOST_STEP, MAX_IN_A_ROW)
+            y += HOST_ROOM
+        else:
+            words, host_y = _words_of(key, row), y + HOST_ROOM / 2 - 4
+            groups.append(StageGroup(words, middle + HOST_STEP / 2, host_y + 5))
+            placed.append(StageHost(row[0], middle - width_of(words, SMALL) / 2, host_y))
             y += HOST_ROOM
     return StageSite(name, box, tuple(clusters), tuple(groups)), placed
 

@@ -130,7 +130,7 @@ def compare(where: str, was: Seen, says: Any, data: Any, recording: Any) -> None
 
 
 def compare_trees(where: str, was: Seen, says: Any, recording: Any) -> None:
-    """Who is said to have every page as another, or which pages differ, streams from it, and its index says the same."""
+    """Who is said to have every page as another, or which pages differ, follows it, and its index says the same."""
     shown = {(pair["cluster"], pair["upstream"]): (pair, words) for pair, words in says}
     for cluster, (upstream, pages) in was.apart.items():
         pair, words = shown[cluster, upstream]

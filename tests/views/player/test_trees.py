@@ -115,6 +115,7 @@ def test_a_promoted_cluster_is_said_to_have_differed_and_never_to_be_equal(faile
     keys = {key for number in taken.missing for key, _ in lab.ledger.histories.commits[number].changes}
     apart = sorted({(classify(key) - 1) * FAN_OUT + bucket(key) // FAN_OUT for key in keys})
     promoted, last = taken.at_ns // 1_000, recording.end_ns // 1_000
+    assert recording.trees is not None
     follows = next(one.from_ns for one in recording.trees.compared if one.cluster == "paris") // 1_000
     instants = [promoted - 1, promoted, promoted + 1, follows - 1, follows, last]
     before, *parted, again, end = said_at(tmp_path, recording, instants)
@@ -128,7 +129,7 @@ def test_a_promoted_cluster_is_said_to_have_differed_and_never_to_be_equal(faile
         when = f"when it ceased to follow paris, at {promoted / 1e6:.3f} s"
         assert words.startswith(f"tokyo's tree: {when}, {len(apart)} pages differed: replicated ")
         assert (other["pages"], other["compared"], other["parted"]) == ([], False, None)
-    for (pair, words), (other, _) in (again, end):
+    for (pair, _), (other, _) in (again, end):
         assert (pair["pages"], pair["compared"], pair["parted"]) == ([], False, None)
         assert other["compared"]
     assert end[1][1] == "paris's tree: every page as in tokyo's"

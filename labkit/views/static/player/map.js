@@ -134,7 +134,7 @@ function makeMap(room, run) {
       second.textContent = more.join(", ");
       nodes.forEach(([node, is]) => {
         const [circle, letter] = still.nodes.get(node);
-        circle.setAttribute("class", `node ${is === "active" ? what : is}`);
+        circle.setAttribute("class", `node fill-${is === "active" ? what : is === "sealed" || is === "down" ? is : "paper"}`);
         letter.setAttribute("class", is === "standby" || is === "paused" ? "letter" : "letter on");
         letter.textContent = LETTERS[is] ?? "";
       });

@@ -11,7 +11,7 @@ import { legendOf, makeMap } from "./map.js";
 import { breaksOf, instantAt, readPace, shownAt, speedAt, speedWords } from "./pace.js";
 import { makeTrees } from "./trees.js";
 import { makeZoom } from "./zoom.js";
-import { gotAt, inSeconds, messageWords, readRun, sentenceAt, stateAt, stopBeside } from "./run.js";
+import { firstOfInterest, gotAt, inSeconds, messageWords, readRun, sentenceAt, stateAt, stopBeside } from "./run.js";
 
 const STEP_MS = 1200;
 const FACTORS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
@@ -45,7 +45,7 @@ function startPlayer(given) {
     [chosen, marked] = [-1, null];
     table(rows, (happening) => { show(run.happened[happening]); ask({ happening }); });
     table([...document.querySelectorAll("#lost tbody tr")], (loss) => { show(data.losses[loss][0]); ask({ loss }); });
-    find("legend").textContent = legendOf(data).join("   ");
+    find("legend").replaceChildren(...legendOf(data).map((words) => Object.assign(document.createElement("span"), { textContent: words })));
   }
 
   function show(instant, spoken = true) {
@@ -74,6 +74,8 @@ function startPlayer(given) {
     marked?.removeAttribute("aria-current");
     row?.setAttribute("aria-current", "true");
     marked = row;
+    const box = row?.closest(".table");
+    if (box && !box.matches(":hover, :focus-within")) box.scrollTop = row.offsetTop - box.clientHeight / 2;
   }
 
   function frame(now) {
@@ -189,7 +191,7 @@ function startPlayer(given) {
   bar(find("controls"), buttons);
   load(given);
   document.body.classList.remove("still");
-  show(0, false);
+  show(data.apart ?? firstOfInterest(run), false);
   return { figures, load, show, pause, at: () => at, end: () => end, drawn: () => drawn, playing: () => playing, get run() { return run; }, zoom };
 }
 
