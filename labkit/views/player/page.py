@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from html import escape
 from typing import Any
 
@@ -16,13 +15,12 @@ from labkit.service.durations import SECOND_NS
 from labkit.views.player.beside import RunBeside
 from labkit.views.player.data import data_of
 from labkit.views.player.packed_columns import packed
-from labkit.views.player.packed_script import packed_script
 from labkit.views.player.page_parts import Shown, two_columns
 from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
+from labkit.views.player.script import script
 from labkit.views.player.stage import stage_of
-from labkit.views.player.style import STATIC, style
+from labkit.views.player.style import style
 
-MODULES = ("run", "pace", "map", "trees", "answer", "beside", "zoom", "player")
 TREES, BESIDE = "trees", "beside"
 """The modules that a page has only where trees were recorded, or another run is beside."""
 SPOKEN = '<p id="spoken" role="status" aria-live="polite"></p>'
@@ -86,8 +84,8 @@ def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | 
             more,
             _lost(recording),
             happened_table(recording),
-            f"</main><script>(() => {{\n{script(frozenset(left_out))}",
-            f"window.player = startPlayer({said});\n}})();</script>",
+            f"</main><script>(() => {{const data = {said};",
+            f"{script(frozenset(left_out))}window.player = startPlayer(data);}})();</script>",
             "</body></html>",
         )
     )
@@ -157,13 +155,6 @@ def _lost(recording: Recording) -> str:
         '<div class="table"><table id="lost"><thead><tr><th>acknowledged, second<th>client<th>path'
         f"<th class='number'>lost, second</thead><tbody>{rows}</tbody></table></div>{more}</section>"
     )
-
-
-@cache
-def script(left_out: frozenset[str] = frozenset()) -> str:
-    """Return the modules as one script, without their comments and indents: each after those that it imports from."""
-    modules = [name for name in MODULES if name not in left_out]
-    return "\n".join(packed_script((STATIC / f"{name}.js").read_text(encoding="utf-8")) for name in modules)
 
 
 def parts_of(value: Any) -> Any:

@@ -53,7 +53,7 @@ function startPlayer(given) {
     const own = Math.min(at, data.end);
     drawn = map.show(own, chosen);
     const other = beside?.show(at);
-    const sentence = [at > data.end && "This run has ended.", sentenceAt(run, own), trees?.show(own)].filter(Boolean).join(" ");
+    const sentence = [at > data.end && "This run has ended.", sentenceAt(run, own), trees?.show(own, downAt(own))].filter(Boolean).join(" ");
     cursor.put(own, sentence);
     zoom.put(own);
     find("said").textContent = sentence;
@@ -62,6 +62,10 @@ function startPlayer(given) {
     find("speed").textContent = truly && FACTORS[factor] === 1 ? speedWords(1) : speedWords(speed);
     mark(stateAt(run, at).happening);
     if (spoken) find("spoken").textContent = other ? `Here: ${sentence} There: ${other}` : sentence;
+  }
+
+  function downAt(instant) {
+    return stateAt(run, instant).clusters.filter(({ what }) => what === "down").map(({ name }) => name);
   }
 
   function mark(happening) {
