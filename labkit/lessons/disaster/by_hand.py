@@ -172,8 +172,8 @@ BY_HAND = Exercise(
             asks="An operation token has to be made at tokyo, from three shares.",
             hints=(
                 "Look at each answer: `.status`, `.errors` and `.body`, where `progress` counts the shares.",
-                "Three of five shares, each with the nonce of the one attempt that is open. Shares that do not belong to "
-                "this cluster set the progress to 0; `DELETE` on the attempt ends it, and its mask with it.",
+                "Three of five shares, each with the nonce of the one attempt that is open. Shares that do not belong "
+                "to this cluster set the progress to 0; `DELETE` on the attempt ends it, and its mask with it.",
                 "a `POST` to `update` for each of three shares of paris: "
                 '`{"key": share, "nonce": begun.body["nonce"]}`, with `token=""`',
             ),
@@ -189,7 +189,7 @@ BY_HAND = Exercise(
             asks="tokyo has to take writes, as a primary.",
             hints=(
                 "Look at the answer to `promote`: `.status` and `.errors`.",
-                "What the last share brings is the token under a mask. The mask is in the first answer, and nowhere else.",
+                "What the last share brings is the token under a mask. The mask is in the first answer only.",
                 '`unmasked(last.body["encoded_token"], begun.body["otp"])` is the `dr_operation_token`',
             ),
         ),

@@ -127,12 +127,12 @@ FENCE = Exercise(
             name="stays stopped",
             holds=lambda seen: not seen.broken_later and "200" not in seen.answers["paris"],
             says=lambda seen: f"asked now and a minute later, paris answers {' and '.join(seen.answers['paris'])}",
-            asks="paris must not take writes again by itself: not through a standby, not when it wakes, and not outside "
-            "of replication.",
+            asks="paris must not take writes again by itself: not through a standby, not when it wakes, and not "
+            "outside of replication.",
             hints=(
                 'Ask paris for a write, now and after `lab.run("60s")`.',
-                "What stops one node does not stop its cluster, what sleeps wakes, and what ends replication does not end "
-                "service.",
+                "What stops one node does not stop its cluster, what sleeps wakes, and what ends replication does not "
+                "end service.",
                 '`lab["paris"].demote()` leaves a secondary, `lab.crash("paris")` nothing at all',
             ),
         ),

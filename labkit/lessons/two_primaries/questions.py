@@ -82,8 +82,8 @@ TWO = Question(
     needs=lacks_promotion,
     why=why_both,
     replies={
-        1: "One is what a quorum gives, a rule by which only the side that sees more than half of all machines goes on. "
-        "Each cluster chooses its leader among its own three nodes, and asks nobody else.",
+        1: "One is what a quorum gives, a rule by which only the side that sees more than half of all machines goes "
+        "on. Each cluster chooses its leader among its own three nodes, and asks nobody else.",
         0: "None is what a system gives that stops when in doubt. This one leaves the doubt to whoever promotes.",
     },
     otherwise="There are two clusters in this lab.",
