@@ -91,9 +91,8 @@ def under_a_mask_of_ones_own(lab: Lab) -> None:
     lab["tokyo"].post(f"{SECONDARY}/operation-token/delete", body, token="")
 
 
-def _promote(lab: Lab, token: str) -> str:
+def _promote(lab: Lab, token: str) -> None:
     lab["tokyo"].post(f"{SECONDARY}/promote", {"dr_operation_token": token}, token="")
-    return token
 
 
 def _token_left(lab: Lab) -> None:
@@ -132,11 +131,10 @@ def _by_the_verb(lab: Lab) -> None:
 def _still_masked(lab: Lab) -> None:
     tokyo = lab["tokyo"]
     begun: Any = tokyo.post(f"{ATTEMPT}/attempt", {}, token="").body
-    answers = [
-        tokyo.post(f"{ATTEMPT}/update", {"key": share, "nonce": begun["nonce"]}, token="").body
-        for share in lab["paris"].unseal_keys[:3]
-    ]
-    _promote(lab, answers[-1]["encoded_token"])
+    answer: Any = {}
+    for share in lab["paris"].unseal_keys[:3]:
+        answer = tokyo.post(f"{ATTEMPT}/update", {"key": share, "nonce": begun["nonce"]}, token="").body
+    _promote(lab, answer["encoded_token"])
     lab.restart("paris")
 
 
