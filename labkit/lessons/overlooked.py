@@ -52,15 +52,15 @@ def _slips_in_vault(vault: Vault, calls: list[Call]) -> tuple[str, ...]:
         found.append(f"Refused since the start: {asked} answered {refused[-1].status}; its `.errors` say why.")
     branch = branched(vault)
     for call in latest:
-        ignored = _ignored(branch, call) if call.status < FIRST_REFUSAL else []
+        ignored = ignored_names(branch, call) if call.status < FIRST_REFUSAL else []
         if ignored:
             names = ", ".join(f"`{name}`" for name in ignored)
             found.append(f"Ignored: {names} of {call.method} {call.path}; `?help=1` on that path lists its fields.")
     return tuple(found[:MAX_SAID])
 
 
-def _ignored(branch: Vault, call: Call) -> list[str]:
-    """Return the names that were sent and that the path does not take; none where it takes any."""
+def ignored_names(branch: Vault, call: Call) -> list[str]:
+    """Return the names that a call sent and that its path does not take; none where it takes any."""
     declared = _fields(branch, call)
     return [name for name in call.names if declared and name.partition(".")[0] not in declared]
 
