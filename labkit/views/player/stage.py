@@ -22,6 +22,8 @@ MAX_IN_A_ROW = 8
 WIDEST_WORDS = "not replicating"
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
 LABEL_ROOM = (26, -26, 0, 40, -40)
+MAX_BESIDE = 6
+"""How many lines may have their labels beside them, where messages do not pass over the words."""
 
 
 class StageCluster(NamedTuple):
@@ -169,22 +171,26 @@ def _spread(hosts: Sequence[RecordedHost], middle: float, y: float, step: float,
 
 
 def _lines(recording: Recording, links: Sequence[tuple[str, str, str]], places: SitePlaces) -> list[StageLine]:
-    """Place the lines, and their labels where they are free of sites and of one another if possible.
+    """Place the lines, and their labels where they are free of sites, of one another and of other lines if possible.
 
     A label has two lines: what is usual, and below it what a fault does; there is room for the longest that is said.
+    Of many lines each has its label on it, so that it is plain whose it is.
     """
-    taken, sites = list(places.boxes), recording.sites
-    found = []
-    for a, b, words in links:
-        segment = places.way(sites.index(a), sites.index(b))
+    sites = recording.sites
+    ways = [places.way(sites.index(a), sites.index(b)) for a, b, _ in links]
+    taken, found = list(places.boxes), []
+    on_the_line = len(links) > MAX_BESIDE
+    for (a, b, words), segment in zip(links, ways, strict=True):
         faults = [span.words for span in recording.lines if {span.a, span.b} == {a, b}]
         longest = max((words, *faults), key=len)
         boxes = [
-            _label_box(longest, bool(faults), *segment.beside(beside).at(share))
+            (abs(beside) if on_the_line else 0, _label_box(longest, bool(faults), *segment.beside(beside).at(share)))
             for beside in LABEL_ROOM
             for share in SHARES
         ]
-        box = next((box for box in boxes if is_free(box, taken)), boxes[0])
+        others = [way for way in ways if way is not segment]
+        free = [(off, any(way.crosses(box) for way in others), box) for off, box in boxes if is_free(box, taken)]
+        box = min(free, key=lambda one: one[:2])[2] if free else boxes[0][1]
         taken.append(box)
         found.append(StageLine(a, b, words, segment, box.centre[0], box.y + ROW / 2))
     return found
