@@ -25,8 +25,8 @@ COPIES, CLIENTS, SURVIVOR = PLANTED
 class DrillSeen(NamedTuple):
     """What a text is as a drill: what is wrong with it, the first seed with which it fails, and why.
 
-    ``failed`` is -1 where it passes with every seed; ``silent`` names the planted faults with which it passes too, which
-    is asked of a drill that passes without them.
+    ``failed`` is -1 where it passes with every seed; only then ``silent`` names the planted faults with which it passes
+    too.
     """
 
     problem: str
