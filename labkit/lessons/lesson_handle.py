@@ -15,7 +15,7 @@ from labkit.lessons.judging import ELSEWHERE, Judgement, conditions_of, judge
 from labkit.lessons.overlooked import overlooked
 from labkit.lessons.plan import Exercise, LessonPlan, Question, Recall
 from labkit.lessons.progress_file import AGAIN, ALONE, SEEN, WITH_HELP, ProgressFile
-from labkit.lessons.said import CANNOT_JUDGE, EXPORT_STYLE, NOT_ATTEMPTED, NOT_YET, RIGHT, GivenText, RowTable, Said
+from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, READABLE_EXPORT, RIGHT, GivenText, RowTable, Said
 from labkit.lessons.worlds import is_world
 from labkit.service.arguments import one_of, whole_number, wrong
 
@@ -43,8 +43,7 @@ class Lesson:
         return f"Lesson {self.plan.number}: {self.plan.title} ({self.plan.minutes.total} minutes)"
 
     def _repr_html_(self) -> str:
-        style = EXPORT_STYLE.read_text(encoding="utf-8")  # whatever template a page is made with
-        return f"<style>{style}</style><p>{self!r}</p>"
+        return f"{READABLE_EXPORT}<p>{self!r}</p>"
 
     # ---- recall
 

@@ -14,7 +14,10 @@ from typing import Any, NamedTuple
 from labkit.service.arguments import wrong
 
 NOT_ATTEMPTED, NOT_YET, RIGHT, CANNOT_JUDGE = "not attempted", "not yet", "right", "cannot judge"
-EXPORT_STYLE = Path(__file__).with_name("export_template") / "export.css"
+READABLE_EXPORT = (
+    f"<style>{Path(__file__).with_name('export_template').joinpath('export.css').read_text('utf-8')}</style>"
+)
+"""What makes a page of a lesson readable, on paper too, whatever template nbconvert makes it with."""
 LEFT, BROKEN = "text-align:left", ";overflow-wrap:anywhere"
 LONGEST_WHOLE = 16
 SIGNS = {NOT_ATTEMPTED: "○", NOT_YET: "△", RIGHT: "●", CANNOT_JUDGE: "?"}
