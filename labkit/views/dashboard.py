@@ -37,8 +37,9 @@ from labkit.views.dashboard_faults import (
     form_of,
     names_of_buttons,
 )
-from labkit.views.dashboard_now import PAST, Chosen, not_now
+from labkit.views.dashboard_now import PAST, Chosen, not_now, reasons_of
 from labkit.views.dashboard_time import TimeBar
+from labkit.views.dashboard_words import ANY_TIME, WORDS
 from labkit.views.keyboard import NO_COMMANDS, Keyboard
 from labkit.views.trace_lines import last_lines
 
@@ -52,34 +53,9 @@ if TYPE_CHECKING:
 
 LINES = 12
 BACK_NS = 10 * SECOND_NS
-ANY_TIME = ("now", "go on")
 PATIENCE = "5s"
 NO_ANSWER = "no answer"
 STANDBY = 307
-WORDS = {
-    "step": ("Step", "let the next thing happen"),
-    "run 1s": ("Run 1 s", "let a second pass"),
-    "run 10s": ("Run 10 s", "let ten seconds pass"),
-    "back": ("Back 10 s", "take the lab back by ten seconds, and go on from there"),
-    "now": ("Now", "show the lab as it is"),
-    "go on": ("Go on from here", "take the lab back to the instant that is shown, and go on from there"),
-    "write": ("Write", "write a secret, at the chosen node or at whichever serves the cluster"),
-    **BUTTONS,
-    "seal": ("Seal", "seal the active node of the chosen cluster"),
-    "unseal": ("Unseal", "give the chosen node, or all sealed nodes of the cluster, their key shares"),
-    "step down": ("Step down", "let the active node of the chosen cluster give the lead to another one"),
-    "promote": ("Promote", "make the chosen secondary the primary"),
-    "demote": ("Demote", "make the chosen primary a secondary"),
-    "make node fault": ("Make node fault", "do what is chosen beside it to the target"),
-    "undo node fault": ("Undo node fault", "undo what is chosen beside it, at the target"),
-    "replicate": ("Replicate", "make the other cluster a secondary of the chosen one"),
-    "repoint": ("Re-point", "let the chosen secondary follow the other cluster"),
-    "failover": ("Fail over", "move the primary from the chosen cluster to the other, as planned: nothing is lost"),
-    "heal all": ("Heal all", "restore every line"),
-    "make line fault": ("Make line fault", "do what is chosen beside it to the line between the two sites"),
-    "undo line fault": ("Undo line fault", "undo what is chosen beside it, between the two sites"),
-    "reindex": ("Reindex", "make the chosen cluster's Merkle index again from what its store holds"),
-}
 
 # What stands in for a widget that is not there, such as "Loading widget...", is hidden beside the page.  The page
 # repeats broken rules for a reader without widgets only.
@@ -269,7 +245,7 @@ class Dashboard:
         for name, button in self.buttons.items():
             why = senseless.get(name, "")
             button.disabled, button.tooltip = bool(why), f"not now: {why}" if why else WORDS[name][1]
-        self.reasons.value = _reasons(senseless)
+        self.reasons.value = reasons_of(senseless)
 
     @property
     def _node_form(self) -> FaultForm:
@@ -369,15 +345,6 @@ class Dashboard:
 
 def _instant(at_ns: int) -> str:
     return f"{at_ns / SECOND_NS:.9f}".rstrip("0").rstrip(".") + "s"
-
-
-def _reasons(senseless: Mapping[str, str]) -> str:
-    """Return in HTML which controls make no sense now, and why."""
-    names = [WORDS[name][0] for name in WORDS if name in senseless]
-    if not names:
-        return ""
-    reasons = "".join(f"<li>{WORDS[name][0]}: {escape(senseless[name])}</li>" for name in WORDS if name in senseless)
-    return f"<details><summary>Not now: {', '.join(names)}</summary><ul>{reasons}</ul></details>"
 
 
 def _said(answer: Response) -> str:

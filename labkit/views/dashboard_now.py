@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from typing import NamedTuple
 
 from labkit.views.acts_now import ActNow
+from labkit.views.dashboard_words import OF_TIME, WORDS
 
 PAST = "an earlier instant is shown: press Now, or Go on from here"
 
@@ -57,3 +59,12 @@ def _why(act: ActNow | None, pairs: tuple[tuple[str, str], ...], chosen: Chosen)
             more = ", …" if len(choices) > SHOWN else ""
             return f"not for {name}, but for {', '.join(choices[:SHOWN])}{more}"
     return ""
+
+
+def reasons_of(senseless: Mapping[str, str]) -> str:
+    """Return in HTML which controls make no sense now, and, to be opened, why."""
+    if not senseless:
+        return ""
+    names = ", ".join(WORDS[name][0] for name in WORDS if name in senseless and name not in OF_TIME)
+    reasons = "".join(f"<li>{WORDS[name][0]}: {escape(senseless[name])}</li>" for name in WORDS if name in senseless)
+    return f"<details><summary>Not now{': ' * bool(names)}{names}</summary><ul>{reasons}</ul></details>"

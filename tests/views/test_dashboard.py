@@ -15,8 +15,9 @@ from labkit.lab.plan.blueprint import ClientPlan, pair
 from labkit.service.message import Response
 from labkit.trace import Trace
 from labkit.views import dashboard as module
-from labkit.views.dashboard import WORDS, Dashboard, _said, dashboard
+from labkit.views.dashboard import Dashboard, _said, dashboard
 from labkit.views.dashboard_faults import LINE_FAULTS, NODE_FAULTS, Act
+from labkit.views.dashboard_words import WORDS
 from labkit.views.keyboard import Keyboard
 from labkit.views.trace_lines import last_lines
 

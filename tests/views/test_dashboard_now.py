@@ -7,8 +7,8 @@ import pytest
 from labkit import Lab
 from labkit.scenario.acts import ACTS
 from labkit.views.acts_now import acts_now
-from labkit.views.dashboard import WORDS
-from labkit.views.dashboard_now import BETWEEN_SITES, CONTROLS, Chosen, not_now
+from labkit.views.dashboard_now import BETWEEN_SITES, CONTROLS, Chosen, not_now, reasons_of
+from labkit.views.dashboard_words import WORDS
 
 CHOSEN = Chosen("paris", "paris", "tokyo", "paris", "tokyo", "restart", "restore")
 
@@ -55,3 +55,12 @@ def test_lines_decide(lab: Lab) -> None:
     lab.partition("paris", "tokyo")
     assert {"heal", "heal all", "partition"} & reasons(lab).keys() == set()
     assert reasons(lab, there="paris")["partition"] == "choose two sites"
+
+
+def test_reasons_are_listed_and_acts_are_named_before() -> None:
+    shown = reasons_of({"now": "it is <now>", "restart": "no node is down"})
+
+    assert "<summary>Not now: Restart</summary>" in shown
+    assert "<li>Now: it is &lt;now&gt;</li>" in shown
+    assert "<li>Restart: no node is down</li>" in shown
+    assert reasons_of({}) == ""
