@@ -65,6 +65,8 @@ def reasons_of(senseless: Mapping[str, str]) -> str:
     """Return in HTML which controls make no sense now, and, to be opened, why."""
     if not senseless:
         return ""
+    if set(senseless.values()) == {PAST}:
+        return f"<p>Not now: {PAST}</p>"
     names = ", ".join(WORDS[name][0] for name in WORDS if name in senseless and name not in OF_TIME)
     reasons = "".join(f"<li>{WORDS[name][0]}: {escape(senseless[name])}</li>" for name in WORDS if name in senseless)
     return f"<details><summary>Not now{': ' * bool(names)}{names}</summary><ul>{reasons}</ul></details>"

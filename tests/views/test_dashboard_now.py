@@ -7,7 +7,7 @@ import pytest
 from labkit import Lab
 from labkit.scenario.acts import ACTS
 from labkit.views.acts_now import acts_now
-from labkit.views.dashboard_now import BETWEEN_SITES, CONTROLS, Chosen, not_now, reasons_of
+from labkit.views.dashboard_now import BETWEEN_SITES, CONTROLS, PAST, Chosen, not_now, reasons_of
 from labkit.views.dashboard_words import WORDS
 
 CHOSEN = Chosen("paris", "paris", "tokyo", "paris", "tokyo", "restart", "restore")
@@ -64,3 +64,4 @@ def test_reasons_are_listed_and_acts_are_named_before() -> None:
     assert "<li>Now: it is &lt;now&gt;</li>" in shown
     assert "<li>Restart: no node is down</li>" in shown
     assert reasons_of({}) == ""
+    assert reasons_of({"restart": PAST, "crash": PAST}) == f"<p>Not now: {PAST}</p>", "one reason is said once"
