@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from labkit.views.boxes import Box, Segment, is_free
 
-LEAST_WIDTH, LEAST_HEIGHT = 668, 380
+LEAST_WIDTH, LEAST_HEIGHT = 668, 300
 TITLE_ROOM, GAP, WIDE_GAP = 34, 26, 18
 ROOM_PER_SITE = (36.0, 22.0)
 GROWTH = 1.06
