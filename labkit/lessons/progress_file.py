@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 try:
-    import fcntl
+    from fcntl import LOCK_EX, flock
 except ImportError:  # a system without it, or a browser: there the last of two that write at once wins
-    fcntl = None  # type: ignore[assignment]
+    flock = None  # type: ignore[assignment]
 
 NAME = ".labkit-lessons.json"
 UNREADABLE = ".labkit-lessons.unreadable.json"
@@ -101,14 +101,14 @@ class ProgressFile:
 
 def _locked(folder: Path) -> int:
     """Return a handle of a folder that no other kernel has locked; -1 of one that cannot be locked."""
-    if fcntl is None:
+    if flock is None:
         return -1
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
         return -1
     with suppress(OSError):  # a disk without locks
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        flock(handle, LOCK_EX)
     return handle
 
 

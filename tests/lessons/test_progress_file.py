@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from labkit.lessons import progress_file
 from labkit.lessons.progress_file import NAME, UNREADABLE, ProgressFile
 
 
@@ -47,6 +48,7 @@ def test_what_is_nested_too_deeply_is_put_aside_too(tmp_path):
 
 WRITER = """
 import sys
+from labkit.lessons import progress_file
 from labkit.lessons.progress_file import ProgressFile
 
 for number in range(60):
@@ -63,6 +65,13 @@ def test_kernels_that_write_at_once_lose_nothing(tmp_path):
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     assert len(ProgressFile(tmp_path).read()) == 180
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_without_locks_it_is_written_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress_file, "flock", None)
+    ProgressFile(tmp_path).put("a", {"n": 1})
+
+    assert ProgressFile(tmp_path).get("a") == {"n": 1}
 
 
 def test_what_was_remembered_is_written_when_it_can_be(tmp_path):
