@@ -109,7 +109,8 @@ def with_a_pepper(vault: Any, tenant: str, email: str) -> str:
         text = vault.post("sys/tools/random/32").data["random_bytes"]
         vault.post("secret/data/pepper", {"options": {"cas": 0}, "data": {"text": text}})
         kept = vault.get("secret/data/pepper")
-    return sha256(f"{kept.data['data']['text']} {tenant} {email}".encode()).hexdigest()
+    text = f"{kept.data['data']['text']} {tenant} {email}"
+    return str(vault.post("sys/tools/hash", {"input": base64_of(text)}).data["sum"])
 
 
 def _random(vault: Any, tenant: str, email: str) -> Any:

@@ -23,6 +23,13 @@ def waited_s(lab: Lab) -> float:
     return (crashes[0].at_ns - max(times)) / SECOND_NS if crashes and times else -1.0
 
 
+def ahead_s(lab: Lab) -> float:
+    """Return how many seconds before the loss the first order was acknowledged."""
+    return (
+        lab.trace.select("fault", verb="crash")[0].at_ns - min(write.at_ns for write in lab.ledger.writes)
+    ) / SECOND_NS
+
+
 def lacks_disaster(lab: Lab) -> str:
     """Say what is missing before survivors can be counted."""
     if acknowledged(lab) < ORDERS:
@@ -52,7 +59,8 @@ def why(lab: Lab) -> str:
     """Explain where the orders were when paris was lost."""
     return (
         f"{acknowledged(lab)} orders were acknowledged, and {survivors(lab)} are in tokyo. paris was lost "
-        f"{waited_s(lab):.2f} s after the last acknowledgement; a message to tokyo takes a little over 0.08 s. "
+        f"{ahead_s(lab):.2f} s after the first acknowledgement and {waited_s(lab):.2f} s after the last; a message to "
+        "tokyo takes a little over 0.08 s. "
         "Acknowledged means stored in paris. What is on its way when paris goes down goes down with it."
     )
 
@@ -68,8 +76,7 @@ SURVIVE = Question(
     why=why,
     replies={
         5: "Five would be right if an acknowledgement meant stored in both. It means stored in paris.",
-        4: "Four would be right if only the last order were late. The first one left 0.05 s before the loss, and was "
-        "on its way as well.",
+        4: "Four would be right if only the last order were late. The first one was on its way as well.",
     },
     otherwise="Some would be there if the orders had been spread over a longer time than one crossing.",
     look="Look at the line from paris to tokyo when paris goes down: each message on it is an order, at the place that "

@@ -17,10 +17,11 @@ ORDER = {"data": {"item": "lantern"}}
 class SixthSeen(NamedTuple):
     """Who acknowledged the sixth order, whether paris is lost and how long after that, what tokyo is, and what it has.
 
-    ``contents`` is what a read of the order gives there; None where it is not.
+    ``deleted``: the last that was asked for was to delete it.  ``contents`` is what a read gives; None for nothing.
     """
 
     written_at: str
+    deleted: bool
     lost: bool
     waited_s: float
     mode: str
@@ -48,7 +49,10 @@ def look(branch: Lab) -> SixthSeen:
         branch["tokyo"].promote()
     read = branch["tokyo"].get(SIXTH) if branch["tokyo"].active else None
     contents = read.data["data"] if read is not None and read.ok else None
-    return SixthSeen(writes[-1].committed.cluster if writes else "", lost, waited_s, mode, contents)
+    last = writes[-1].committed if writes else None
+    return SixthSeen(
+        last.cluster if last else "", last is not None and last.method == "DELETE", lost, waited_s, mode, contents
+    )
 
 
 def remark(seen: SixthSeen) -> str:
@@ -157,6 +161,18 @@ def _barely_too_short(lab: Lab) -> None:
     _lose(lab)
 
 
+def _deleted_again(lab: Lab) -> None:
+    wait_before(lab)
+    lab["tokyo"].delete(SIXTH)
+
+
+def _what_became_of_it(seen: SixthSeen) -> str:
+    if seen.deleted:
+        return "orders/6 is deleted again"
+    waited = f"; paris acknowledged it {seen.waited_s * 1000:.1f} ms before the loss" if seen.waited_s > 0 else ""
+    return f"tokyo does not have orders/6{waited}"
+
+
 SAVE_THE_SIXTH = Exercise(
     name="sixth",
     title="Save the sixth",
@@ -202,9 +218,7 @@ SAVE_THE_SIXTH = Exercise(
         Condition(
             name="held",
             holds=lambda seen: seen.contents is not None,
-            says=lambda seen: (
-                f"tokyo does not have orders/6; paris acknowledged it {seen.waited_s * 1000:.1f} ms before the loss"
-            ),
+            says=_what_became_of_it,
             asks="tokyo has to hold orders/6.",
             hints=(
                 "How much time passes between your write and the loss?",
@@ -236,6 +250,7 @@ SAVE_THE_SIXTH = Exercise(
         Trap(name="barely too short", act=_barely_too_short, refused_by="held"),
         Trap(name="write at a secondary", act=_at_a_secondary, refused_by="written"),
         Trap(name="without data", act=_without_data, refused_by="written"),
+        Trap(name="deleted again", act=_deleted_again, refused_by="held"),
         Trap(name="nothing in it", act=_empty, refused_by="whole"),
         Trap(name="heal what was not cut", act=_healed, refused_by="held"),
         Trap(name="time after the loss", act=_time_afterwards, refused_by="held"),

@@ -33,7 +33,7 @@ def test_at_once_none_survives():
     assert SURVIVE.needs(lab) == ""
     assert SURVIVE.measure(lab) == 0
     assert "5 orders were acknowledged, and 0 are in tokyo" in SURVIVE.why(lab)
-    assert "paris was lost 0.01 s after" in SURVIVE.why(lab)
+    assert "lost 0.05 s after the first acknowledgement and 0.01 s after the last;" in SURVIVE.why(lab)
     assert "right after the last order" in SECOND.needs(lab)
 
 
@@ -42,7 +42,7 @@ def test_a_second_later_all_survive():
 
     assert SECOND.needs(lab) == ""
     assert SECOND.measure(lab) == 5
-    assert "5 are in tokyo. paris was lost 1.01 s after" in SECOND.why(lab)
+    assert "5 are in tokyo. paris was lost 1.05 s after the first acknowledgement and 1.01 s after" in SECOND.why(lab)
 
 
 def test_a_message_takes_what_the_explanation_says():
@@ -54,15 +54,6 @@ def test_a_message_takes_what_the_explanation_says():
 
     assert len(crossings) >= ORDERS
     assert 0.08 < min(crossings) <= max(crossings) < 0.083, "a little over 0.08 s"
-
-
-def test_the_first_order_left_when_the_reply_to_4_says():
-    lab = lost("")
-    crash = lab.trace.select("fault", verb="crash")[0].at_ns
-    first = min(write.at_ns for write in lab.ledger.writes)
-
-    assert "0.05 s before the loss" in SURVIVE.replies[4]
-    assert (crash - first) / SECOND_NS == pytest.approx(0.05, abs=0.003)
 
 
 @pytest.mark.parametrize(("name", "on_the_line"), [("lab", ORDERS), ("later", 0)])

@@ -12,7 +12,7 @@ def test_five_orders_are_on_both_sides_at_the_start():
     lab = start()
 
     assert lab["paris"].root == lab["tokyo"].root
-    assert look(lab) == ("", False, 0.0, "secondary", None)
+    assert look(lab) == ("", False, False, 0.0, "secondary", None)
 
 
 @pytest.mark.parametrize(("way", "met_none"), [(write_at_the_survivor, True), (wait_before, False)])
@@ -43,3 +43,11 @@ def test_a_write_that_a_secondary_refused_is_an_attempt():
 
     assert attempted(SAVE_THE_SIXTH, (lab,))
     assert judge(SAVE_THE_SIXTH, (lab,)).condition == "written"
+
+
+def test_one_that_is_deleted_again_is_called_so():
+    lab = start()
+    wait_before(lab)
+    lab["tokyo"].delete(SIXTH)
+
+    assert judge(SAVE_THE_SIXTH, (lab,))[1:3] == ("held", "orders/6 is deleted again")
