@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.commands.playing import run_to_the_end
 from labkit.commands.search import saved_findings
 from labkit.commands.search.saved_findings import save_beside
 from labkit.front.lab import lab_of
@@ -42,7 +43,7 @@ def test_a_saved_lab_breaks_with_its_next_event_and_ends_as_the_file_does(tmp_pa
 
 
 def test_an_exception_of_labkit_is_what_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    played = saved_findings.run_to_the_end
+    played = run_to_the_end
 
     def raising(lab: Lab, *given: Any) -> None:
         played(lab, *given)
