@@ -94,6 +94,7 @@ def test_the_parts_of_the_demo_follow_one_another(played: Lab, shown: Demo) -> N
     assert lines[-len(ending) - 2 :] == ["", "what the rows mean:", *ending]
 
 
+@pytest.mark.slow
 def test_a_demo_that_is_stopped_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(LabFaults, "crash", lambda *_: signal.raise_signal(signal.SIGINT))
 

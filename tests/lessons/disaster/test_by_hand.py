@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labkit.lessons.disaster.by_hand import ATTEMPT, SECONDARY, look, old_shares, start
 
 
+@pytest.mark.slow
 def test_an_operation_token_stays_until_it_is_deleted():
     lab = start()
     assert not look(lab).token_left

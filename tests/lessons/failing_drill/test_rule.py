@@ -35,6 +35,7 @@ def test_tokyo_keeps_up_where_nothing_is_planted(name):
     assert watched({"lag": {"at most": 10}}, SOUND[name], 1, "1s") == ""
 
 
+@pytest.mark.slow
 def test_what_cannot_be_watched_and_what_raises_is_said():
     assert judge(RULE, ({"behind": 1},)).seen.startswith("it cannot be watched: expected a key, got 'behind'")
     assert "ZeroDivisionError" in look(lambda lab: 1 / 0).said

@@ -26,6 +26,7 @@ def test_a_function_that_raises_is_said():
     assert judged.seen.startswith("tokyo is secondary in the end; it raised ValueError: ")
 
 
+@pytest.mark.slow
 def test_worlds_differ_and_are_the_same_again():
     first, again, other, far = [
         world(distance, luck) for distance, luck in ((NEAR_MS, 1), (NEAR_MS, 1), (NEAR_MS, 4), (FAR_MS, 1))
@@ -41,6 +42,7 @@ def test_what_does_nothing_yet_is_untouched():
     assert not untouched(lambda lab: lab.crash("nowhere"))
 
 
+@pytest.mark.slow
 def test_where_a_client_waits_too_long_no_further_world_is_played():
     trap = next(trap for trap in LOSSLESS.traps if trap.name == "until nobody writes")
 
