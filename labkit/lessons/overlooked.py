@@ -52,7 +52,7 @@ def _slips_in_vault(vault: Vault, calls: list[Call]) -> tuple[str, ...]:
         found.append(f"Refused since the start: {asked} answered {refused[-1].status}; its `.errors` say why.")
     branch = branched(vault)
     for call in latest:
-        ignored = ignored_names(branch, call) if call.status < FIRST_REFUSAL else []
+        ignored = ignored_names(branch, call)
         if ignored:
             names = ", ".join(f"`{name}`" for name in ignored)
             found.append(f"Ignored: {names} of {call.method} {call.path}; `?help=1` on that path lists its fields.")

@@ -18,7 +18,17 @@ HELPS = "; `?help=1` on that path lists its fields."
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ([(APP, {"n": 2})], (f"Refused since the start: POST {APP} answered 400; its `.errors` say why.",)),
+        (
+            [(APP, {"n": 2})],
+            (
+                f"Refused since the start: POST {APP} answered 400; its `.errors` say why.",
+                f"Ignored: `n` of POST {APP}{HELPS}",
+            ),
+        ),
+        (
+            [("nowhere/app", {"n": 2})],
+            ("Refused since the start: POST nowhere/app answered 404; its `.errors` say why.",),
+        ),
         ([(APP, {"n": 2}), (APP, {"data": {"n": 2}})], ()),
         ([(APP, {"data": {}, "cas": 1})], (f"Ignored: `cas` of POST {APP}{HELPS}",)),
         ([(f"{APP}?cas=1", {"data": {}})], (f"Ignored: `cas` of POST {APP}{HELPS}",)),
