@@ -40,7 +40,8 @@ def _refused_in_lab(lab: Lab, begun: Lab) -> tuple[str, ...]:
         return ()
     last = refused[-1]
     cluster, reason = last.asker.removesuffix("-operator"), shorten(last.reason, MAX_REASON)
-    return (f"Refused since the start: {last.method} {last.path} at {cluster} answered {last.status}: {reason}.",)
+    answer = f"{last.status}: {reason}" if reason else f"{last.status}"
+    return (f"Refused since the start: {last.method} {last.path} at {cluster} answered {answer}.",)
 
 
 def _slips_in_vault(vault: Vault, calls: list[Call]) -> tuple[str, ...]:
