@@ -63,8 +63,10 @@ def test_the_wheel_carries_what_the_package_ships(wheel: Path, checkout: Path) -
         for path in (checkout / folder).rglob(pattern)
         if path.is_file() and "__pycache__" not in path.parts and ".ipynb_checkpoints" not in path.parts
     }
+    templates = f"labkit_secrets-{wheel.name.split('-')[1]}.data/data/share/jupyter/nbconvert/templates/labkit/"
+    template = {path.name for path in (checkout / "labkit" / "lessons" / "export_template").iterdir()}
     assert sorted(wanted - carried) == []
-    assert {name.split("/")[0] for name in carried} == {"labkit"}
+    assert {name for name in carried if not name.startswith("labkit/")} == {f"{templates}{name}" for name in template}
     assert any(name.startswith("labkit/_notebooks/") for name in carried)
     assert any(name.startswith("labkit/_scenarios/") for name in carried)
 

@@ -25,7 +25,8 @@ COPIES, CLIENTS, SURVIVOR = PLANTED
 class DrillSeen(NamedTuple):
     """What a text is as a drill: what is wrong with it, the first seed with which it fails, and why.
 
-    ``failed`` is -1 where it passes with every seed; ``silent`` names the planted faults with which it passes too.
+    ``failed`` is -1 where it passes with every seed; only then ``silent`` names the planted faults with which it passes
+    too.
     """
 
     problem: str
@@ -47,8 +48,9 @@ def _seen(text: str) -> DrillSeen:
     except ValueError as error:
         return DrillSeen(" ".join(str(error).split())[:160], False, -1, "", tuple(PLANTED))
     failed, reason = _first_failure(drill)
-    silent = [name for name, lab in with_each_fault(drill).items() if verdict(lab).exit_code == 0]
-    return DrillSeen("", loses_its_region(drill), failed, reason, tuple(silent))
+    faulty = with_each_fault(drill) if failed < 0 else {}
+    silent = tuple([name for name, lab in faulty.items() if verdict(lab).exit_code == 0])
+    return DrillSeen("", loses_its_region(drill), failed, reason, silent)
 
 
 def _first_failure(drill: Scenario) -> tuple[int, str]:
