@@ -9,12 +9,10 @@ from labkit.service.arguments import one_of, wrong
 
 def chosen(answer: Any, choices: tuple[str, ...]) -> str:
     """Return the choice that is meant: its own text, or a number in place of its text."""
-    if isinstance(answer, int | float) and not isinstance(answer, bool):
-        answer = f"{answer:g}"
-    if isinstance(answer, str):
-        meant = answer.strip().casefold()
-        answer = next((choice for choice in choices if choice.casefold() == meant), answer)
-    return one_of("answer", "one of the choices", answer, choices)
+    is_number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    meant = f"{answer:g}" if is_number else answer.strip().casefold() if isinstance(answer, str) else None
+    found = next((choice for choice in choices if choice.casefold() == meant), answer)
+    return one_of("answer", "one of the choices", found, choices)
 
 
 def number(answer: Any, least: float, most: float, unit: str = "") -> float:

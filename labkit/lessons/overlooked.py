@@ -40,7 +40,8 @@ def _refused_in_lab(lab: Lab, begun: Lab) -> tuple[str, ...]:
         return ()
     last = refused[-1]
     cluster, reason = last.asker.removesuffix("-operator"), shorten(last.reason, MAX_REASON)
-    return (f"Refused since the start: {last.method} {last.path} at {cluster} answered {last.status}: {reason}.",)
+    answer = f"{last.status}: {reason}" if reason else f"{last.status}"
+    return (f"Refused since the start: {last.method} {last.path} at {cluster} answered {answer}.",)
 
 
 def _slips_in_vault(vault: Vault, calls: list[Call]) -> tuple[str, ...]:
@@ -52,7 +53,7 @@ def _slips_in_vault(vault: Vault, calls: list[Call]) -> tuple[str, ...]:
         found.append(f"Refused since the start: {asked} answered {refused[-1].status}; its `.errors` say why.")
     branch = branched(vault)
     for call in latest:
-        ignored = ignored_names(branch, call) if call.status < FIRST_REFUSAL else []
+        ignored = ignored_names(branch, call)
         if ignored:
             names = ", ".join(f"`{name}`" for name in ignored)
             found.append(f"Ignored: {names} of {call.method} {call.path}; `?help=1` on that path lists its fields.")

@@ -18,7 +18,17 @@ HELPS = "; `?help=1` on that path lists its fields."
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ([(APP, {"n": 2})], (f"Refused since the start: POST {APP} answered 400; its `.errors` say why.",)),
+        (
+            [(APP, {"n": 2})],
+            (
+                f"Refused since the start: POST {APP} answered 400; its `.errors` say why.",
+                f"Ignored: `n` of POST {APP}{HELPS}",
+            ),
+        ),
+        (
+            [("nowhere/app", {"n": 2})],
+            ("Refused since the start: POST nowhere/app answered 404; its `.errors` say why.",),
+        ),
         ([(APP, {"n": 2}), (APP, {"data": {"n": 2}})], ()),
         ([(APP, {"data": {}, "cas": 1})], (f"Ignored: `cas` of POST {APP}{HELPS}",)),
         ([(f"{APP}?cas=1", {"data": {}})], (f"Ignored: `cas` of POST {APP}{HELPS}",)),
@@ -76,3 +86,12 @@ def test_what_was_refused_before_the_start_is_not_said():
     refused = Vault.dev(seed=5)
     refused.post(APP, {"n": 1})
     assert overlooked(replace(TWO, start=lambda: refused), refused) == ()
+
+
+def test_a_node_that_knows_no_leader_gives_no_reason():
+    assert FENCE.start is not None
+    lab = FENCE.start()
+    lab.crash("paris-1")
+    token = {"X-Vault-Token": lab["paris"].root_token}
+    assert lab["paris"].request("POST", APP, {"data": {}}, token, node="paris-2").status == 307
+    assert overlooked(FENCE, lab) == (f"Refused since the start: POST {APP} at paris answered 307.",)

@@ -14,7 +14,7 @@ from typing import Any
 from labkit.front.vault import Vault
 from labkit.vault.policies.policy_text import parse_policy
 
-CAPABILITIES, DEFAULT, ANY_NAME = "sys/capabilities", "default", "any"
+CAPABILITIES, DEFAULT, OTHER = "sys/capabilities", "default", "other"
 
 
 def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]:
@@ -28,8 +28,10 @@ def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]
     if not policies:  # there is no such token
         return ()
     patterns = _patterns(vault, policies)
-    names = (path.rpartition("/")[2], ANY_NAME, *policies)
-    paths = [*_paths(vault, names), *[pattern for pattern in patterns if not _is_wide(pattern)]]
+    paths = [
+        *_paths(vault, (path.rpartition("/")[2], OTHER), policies),
+        *[pattern for pattern in patterns if not _is_wide(pattern)],
+    ]
     paths += [_filled(pattern) for pattern in patterns if not any(_fits(pattern, one) for one in paths)]
     paths = list(dict.fromkeys(paths))
     usual = begun.post("auth/token/create", {"policies": [DEFAULT]}).auth["client_token"]
@@ -49,11 +51,11 @@ def _patterns(vault: Vault, policies: Iterable[str]) -> list[str]:
     return [rule.pattern for text in texts if text.ok for rule in parse_policy(text.data["policy"])]
 
 
-def _paths(vault: Vault, names: Iterable[str]) -> Iterator[str]:
-    """Give every path of the service, with each of some names in the place of what it names."""
+def _paths(vault: Vault, names: tuple[str, ...], policies: tuple[str, ...]) -> Iterator[str]:
+    """Give every path of the service with some names in it, those of policies where it is about policies."""
     described: dict[str, Any] = vault.get("sys/internal/specs/openapi").body or {}
     for template in described["paths"]:
-        for name in names:
+        for name in (*names, *policies) if "/polic" in template else names:
             yield re.sub(r"\{\w+\}", name, template.lstrip("/"))
 
 
@@ -67,8 +69,8 @@ def _is_wide(pattern: str) -> bool:
 
 
 def _filled(pattern: str) -> str:
-    filled = "/".join([ANY_NAME if part == "+" else part for part in pattern.split("/")])
-    return f"{filled[:-1]}{ANY_NAME}" if filled.endswith("*") else filled
+    filled = "/".join([OTHER if part == "+" else part for part in pattern.split("/")])
+    return f"{filled[:-1]}{OTHER}" if filled.endswith("*") else filled
 
 
 def _fits(pattern: str, path: str) -> bool:

@@ -217,6 +217,17 @@ SEARCH = Exercise(
             ),
         ),
         Condition(
+            name="needs the service",
+            holds=lambda seen: seen.elsewhere != seen.marks[0][0],
+            says=lambda seen: "a service with other keys, which shows the same without a token, gave the same mark",
+            asks="Who does not have the service may not be able to make a mark, or to guess an address from one.",
+            hints=(
+                "Which of what your function uses does only the service know?",
+                "A hash of what everybody can read can be tried by everybody, for each address they know.",
+                '`vault.post("transit/hmac/NAME", {"input": …})`: the key stays in the service',
+            ),
+        ),
+        Condition(
             name="pairs apart",
             holds=lambda seen: seen.marks[0][0] not in seen.joined,
             says=lambda seen: (
@@ -228,17 +239,6 @@ SEARCH = Exercise(
                 "Join each tenant with its address, as your function does: are the two texts equal?",
                 "What is joined without a sign between can be cut in another place.",
                 "put a sign that no tenant has between the two, such as a new line",
-            ),
-        ),
-        Condition(
-            name="needs the service",
-            holds=lambda seen: seen.elsewhere != seen.marks[0][0],
-            says=lambda seen: "a service with other keys, which shows the same without a token, gave the same mark",
-            asks="Who does not have the service may not be able to make a mark, or to guess an address from one.",
-            hints=(
-                "Which of what your function uses does only the service know?",
-                "A hash of what everybody can read can be tried by everybody, for each address they know.",
-                '`vault.post("transit/hmac/NAME", {"input": …})`: the key stays in the service',
             ),
         ),
         Condition(

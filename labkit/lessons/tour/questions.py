@@ -79,8 +79,8 @@ SURVIVE = Question(
         4: "Four would be right if only the last order were late. The first one was on its way as well.",
     },
     otherwise="Some would be there if the orders had been spread over a longer time than one crossing.",
-    look="Look at the line from paris to tokyo when paris goes down: each message on it is an order, at the place that "
-    "it had reached.",
+    look="Press Later in the player until paris goes down: each cross on the way to tokyo is an order, where it was "
+    "then.",
     draw=play,
 )
 SECOND = Question(
@@ -97,6 +97,6 @@ SECOND = Question(
         4: "Four would be right if the last one waited for a next one. Nothing waits: each travels by itself.",
     },
     otherwise="Compare one second with what a message needs to tokyo.",
-    look="Look at the same line when paris goes down: is an order still on it?",
+    look="Press Later in the player until paris goes down: is an order still on the way to tokyo?",
     draw=play,
 )
