@@ -2,8 +2,8 @@
 
     python -m tests.zoo.measuring [seeds] [processes] [name ...]
 
-1. Every mistake that a file or a campaign finds, and every control, is planted in so many drawn schedules; what was
-   measured before of fewer seeds is gone on with.
+1. Every mistake and every control is planted in so many drawn schedules.  What was measured before of fewer seeds is
+   gone on with, unless the schedules were others: a row keeps the digest of those that it is of.
 2. Of each is kept in how many its rule broke, the first such seed, which other rules broke, and in how many trace or
    stored bytes are not those of the clean build: a mistake that is reached and quiet is the rules' fault, one that is
    not reached the generator's.
@@ -31,11 +31,11 @@ from labkit.hunt.swarm import RUNBOOK
 from labkit.hunt.world import World, read, world_of
 from labkit.scenario.many.many_runs import rate_bounds
 from tests.zoo.mistakes import CONTROLS, ZOO
-from tests.zoo.planting import PROVE, planted
+from tests.zoo.planting import planted
 
 TABLE = Path(__file__).with_name("rates.json")
 CLEAN, SURE = "clean", 0.95
-CHUNK = 10
+CHUNK, PART = 10, 100
 
 
 class Played(NamedTuple):
@@ -84,6 +84,7 @@ def grown(
     compared = list(zip(results, clean[seeds.start : seeds.stop], strict=True))
     found = before.get("found", 0) + len(hits)
     return {
+        "schedules": schedules(seeds.stop),
         "seeds": seeds.stop,
         "found": found,
         "first": before.get("first", hits[0] if hits else -1) if before.get("found") else hits[0] if hits else -1,
@@ -92,6 +93,14 @@ def grown(
         "stores differ": before.get("stores differ", 0) + sum(one.stored != other.stored for one, other in compared),
         "other rules": sorted({*before.get("other rules", ()), *others}),
     }
+
+
+def schedules(seeds: int) -> str:
+    """Return what stands for the schedules of the seeds below a number."""
+    digest = blake2b(digest_size=8)
+    for seed in range(seeds):
+        digest.update(json.dumps(drawn(seed, RUNBOOK).data).encode())
+    return digest.hexdigest()
 
 
 def pinned(found: int, seeds: int) -> int:
@@ -109,20 +118,27 @@ def in_processes(work: Any, given: range, jobs: int) -> Iterator[Played]:
         yield from pool.map(work, given, chunksize=CHUNK)
 
 
+def measured(name: str, seeds: int, clean: list[Played], jobs: int) -> dict[str, Any]:
+    """Bring the row of a mistake to so many seeds, and write the table after each part of them."""
+    table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+    row = table.get(name, {})
+    begin = row.get("seeds", 0)
+    if row.get("schedules") != schedules(begin):
+        row, begin = {}, 0
+    for start in range(begin, seeds, PART):
+        row = table[name] = row_of(name, range(start, min(seeds, start + PART)), clean, row, jobs)
+        TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
+    return dict(row)
+
+
 def main(arguments: list[str]) -> int:
-    """Measure, and write the table after each mistake."""
+    """Measure, and write the table after each part of a mistake's seeds."""
     numbers = [int(text) for text in arguments if text.isdigit()]
     seeds, jobs = [*numbers, *(100, 1)[len(numbers) :]]
-    names = [text for text in arguments if not text.isdigit()]
-    names = names or [*(name for name, mistake in ZOO.items() if mistake.finder != PROVE), *CONTROLS]
+    names = [text for text in arguments if not text.isdigit()] or [*ZOO, *CONTROLS]
     clean = list(in_processes(partial(play, name=CLEAN), range(seeds), jobs))
     for name in names:
-        table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
-        begin = table.get(name, {}).get("seeds", 0)
-        if begin < seeds:
-            table[name] = row_of(name, range(begin, seeds), clean, table.get(name, {}), jobs)
-            TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
-        print(f"{name}: {table[name]}", flush=True)
+        print(f"{name}: {measured(name, seeds, clean, jobs)}", flush=True)
     return 0
 
 
