@@ -18,7 +18,7 @@ import math
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
 from multiprocessing import get_context
@@ -66,22 +66,14 @@ def _stored(world: World) -> str:
     return digest.hexdigest()
 
 
-def row_of(name: str, seeds: range, clean: list[Played], before: dict[str, Any], jobs: int) -> dict[str, Any]:
-    """Return what is known of a mistake after more seeds."""
-    results = (
-        list(in_processes(partial(play, name=name), seeds, jobs)) if name != CLEAN else clean[seeds.start : seeds.stop]
-    )
-    return grown(name, seeds, results, clean, before)
-
-
 def grown(
     name: str, seeds: range, results: list[Played], clean: list[Played], before: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return a row of the table with what some seeds showed beside what it says already."""
+    """Return a row of the table with what some seeds showed, and the same of the clean build, beside what it says."""
     rule = ZOO[name].rule if name in ZOO else ""
     hits = [seed for seed, result in zip(seeds, results, strict=True) if rule in result.broken]
     others = set(chain.from_iterable(result.broken for result in results)) - {rule}
-    compared = list(zip(results, clean[seeds.start : seeds.stop], strict=True))
+    compared = list(zip(results, clean, strict=True))
     found = before.get("found", 0) + len(hits)
     return {
         "schedules": schedules(seeds.stop),
@@ -95,6 +87,7 @@ def grown(
     }
 
 
+@lru_cache(8)
 def schedules(seeds: int) -> str:
     """Return what stands for the schedules of the seeds below a number."""
     digest = blake2b(digest_size=8)
@@ -118,27 +111,31 @@ def in_processes(work: Any, given: range, jobs: int) -> Iterator[Played]:
         yield from pool.map(work, given, chunksize=CHUNK)
 
 
-def measured(name: str, seeds: int, clean: list[Played], jobs: int) -> dict[str, Any]:
-    """Bring the row of a mistake to so many seeds, and write the table after each part of them."""
+def measured(name: str, seeds: range, clean: list[Played], jobs: int) -> dict[str, Any]:
+    """Bring the row of a mistake to the end of some seeds, write the table, and return the row."""
     table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
     row = table.get(name, {})
-    begin = row.get("seeds", 0)
-    if row.get("schedules") != schedules(begin):
-        row, begin = {}, 0
-    for start in range(begin, seeds, PART):
-        row = table[name] = row_of(name, range(start, min(seeds, start + PART)), clean, row, jobs)
+    if row.get("schedules") != schedules(row.get("seeds", 0)):
+        row = {}
+    left = range(row.get("seeds", 0), seeds.stop)
+    if left:
+        same = clean[left.start - seeds.start :]
+        results = same if name == CLEAN else list(in_processes(partial(play, name=name), left, jobs))
+        row = table[name] = grown(name, left, results, same, row)
         TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
     return dict(row)
 
 
 def main(arguments: list[str]) -> int:
-    """Measure, and write the table after each part of a mistake's seeds."""
+    """Measure a part of the seeds of every mistake, then the next part."""
     numbers = [int(text) for text in arguments if text.isdigit()]
-    seeds, jobs = [*numbers, *(100, 1)[len(numbers) :]]
+    total, jobs = [*numbers, *(100, 1)[len(numbers) :]]
     names = [text for text in arguments if not text.isdigit()] or [*ZOO, *CONTROLS]
-    clean = list(in_processes(partial(play, name=CLEAN), range(seeds), jobs))
-    for name in names:
-        print(f"{name}: {measured(name, seeds, clean, jobs)}", flush=True)
+    for start in range(0, total, PART):
+        seeds = range(start, min(total, start + PART))
+        clean = list(in_processes(partial(play, name=CLEAN), seeds, jobs))
+        for name in names:
+            print(f"{name}: {measured(name, seeds, clean, jobs)}", flush=True)
     return 0
 
 
