@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 TEXT = r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*\'"""
-TOKEN = re.compile(rf"{TEXT}|/(?![/*\s])(?:\\.|[^/\\\n])+/|`| *(?:=>|[=!]==|&&|\|\||\?\?|[=<>?:,;{{}}()\[\]|!*]) *")
+SIGNS = r" *(?:=>|[=!]==|&&|\|\||\?\?|[=<>?:,;{}()\[\]|!*]) *| [-+/%] (?![-+])"
+TOKEN = re.compile(rf"{TEXT}|/(?![/*\s])(?:\\.|[^/\\\n])+/|`|{SIGNS}")
 INSIDE = re.compile(rf"{TEXT}|[`{{}}]")
 IMPORTS = re.compile(r"^(?:import|export) \{[^}]*\}[^;]*;\n?", re.MULTILINE)
 
