@@ -47,8 +47,8 @@ def isolate() -> str | None:
 
 
 def users() -> dict[str, str]:
-    """The environment of who runs the suite, as it was."""
-    found: dict[str, str] = json.loads(os.environ[USERS])
+    """The environment of who runs the suite, as it was; where nobody left it, that of this process."""
+    found: dict[str, str] = json.loads(os.environ[USERS]) if USERS in os.environ else dict(os.environ)
     return found
 
 

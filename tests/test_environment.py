@@ -89,6 +89,7 @@ def test_the_home_is_removed_and_left_once(monkeypatch: pytest.MonkeyPatch, tmp_
 
     del os.environ[environment.USERS]
     os.environ |= PLANTED
+    assert environment.users() == dict(os.environ)  # as for whoever runs a program of tests by itself
     home = environment.isolate()
     assert home is not None
     assert environment.users()["VAULT_TOKEN"] == "planted"

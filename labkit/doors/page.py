@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from labkit.doors.http_exchange import Answer
+from labkit.views.player.script import MODULES
 from labkit.views.player.style import STATIC, style
 
 FOLDER = Path(__file__).with_name("static")
@@ -20,9 +21,7 @@ FILES = {
     "/page.css": ("page.css", "text/css"),
     **{f"/{name}.js": (f"{name}.js", "text/javascript") for name in SCRIPTS},
 }
-PLAYER_FILES = {
-    f"/player/{name}.js": name for name in ("run", "pace", "map", "trees", "answer", "beside", "zoom", "player")
-}
+PLAYER_FILES = {f"/player/{name}.js": name for name in MODULES}
 PLAYER_STYLE = "/player.css"
 
 POLICY = (

@@ -331,7 +331,7 @@ class Vault(VaultNode, Aiming, ShortForms):
         return response
 
     def advance(self, duration: str | float) -> None:
-        """Move this vault's clock forward by a duration such as ``2h``, and do what is due by then."""
+        """Move this vault's clock forward by a duration such as ``2h``, or seconds, and do once what is due by then."""
         from labkit.front.vault_arguments import advance_ns
 
         clock = self.environment.now

@@ -18,6 +18,10 @@ def _draws_nothing(world: Any) -> Any:
     return None
 
 
+def _remarks_nothing(seen: Any) -> str:
+    return ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recall:
     """A question about one fact of an earlier lesson, with its answer among some choices."""
@@ -88,6 +92,7 @@ class Exercise:
     of it and whatever else was handed in.  ``untouched`` says of what was handed in beside a lab, or without one,
     whether it is as delivered.  Without a start a function is handed in, or another thing that ``accepts`` lets pass
     and ``accepted`` names; ways and traps then make it, of the text ``begins_with`` where the exercise has one.
+    ``remark`` says of what was seen in a right answer what is good to know beside it.
     """
 
     name: str
@@ -103,6 +108,7 @@ class Exercise:
     accepts: Callable[[Any], bool] = callable
     accepted: str = FUNCTION
     begins_with: str = ""
+    remark: Callable[[Any], str] = _remarks_nothing
 
     @property
     def is_made(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from binascii import hexlify
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -61,7 +60,7 @@ def uuid_texts(drawn: bytes) -> list[str]:
 
     Digit by digit for all of them: of 256 at once each takes 0.12 µs, of text by text 0.45 (3 % of a token lookup).
     """
-    digits = hexlify(drawn)
+    digits = drawn.hex().encode()
     lines = bytearray(_UUID_LINE * (len(drawn) // UUID_BYTES))
     size = len(_UUID_LINE)
     for source, place in _PLACES:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from _bisect import bisect_left  # the written module is not loaded (R24)
 from importlib import import_module
 from typing import Any
 
@@ -226,6 +225,8 @@ class MountTable(NamedTuple):
         """Return the child namespace that a path within this namespace begins with."""
         if not self.namespaces:
             return None
+        from _bisect import bisect_left  # the written module is not loaded, and this not without a namespace (R24)
+
         first = self.namespaces[0]
         wanted = first.path.removesuffix(first.name) + path.partition("/")[0] + "/"
         place = bisect_left(self.namespaces, (wanted,))

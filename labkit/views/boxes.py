@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import hypot
 from typing import NamedTuple
 from unicodedata import east_asian_width
@@ -115,12 +115,17 @@ def is_free(box: Box, taken: Iterable[Box]) -> bool:
     return not any(box.overlaps(other) for other in taken)
 
 
-def flow(words: Iterable[str], size: int, width: float, top: float) -> tuple[list[Box], float]:
-    """Return boxes for words from left to right in as many rows as they need, and where the last row ends."""
+def flow(
+    words: Sequence[str], size: int, width: float, top: float, before: Sequence[float] = ()
+) -> tuple[list[Box], float]:
+    """Return boxes for words from left to right in as many rows as they need, and where the last row ends.
+
+    ``before`` is the room in front of each, for a sign.
+    """
     boxes: list[Box] = []
     x, y, height = EDGE, top, size + 6
-    for text in words:
-        needs = width_of(text, size)
+    for place, text in enumerate(words):
+        needs = width_of(text, size) + (before[place] if before else 0.0)
         if x > EDGE and x + needs > width - EDGE:
             x, y = EDGE, y + height
         boxes.append(Box(x, y, needs, height))

@@ -2,7 +2,8 @@
 
 1. Elements name a colour, such as ``primary`` or ``ink``, and never a value.
 2. Each colour of a state can be read on the page and on a panel, and bears text in the colour ``on``: 4.5 to 1 or more.
-3. Any two states are at least 25 apart (CIE76), for normal sight and three kinds of colour blindness.
+3. Any two states are at least 25 apart (CIE76), for normal sight and three kinds of colour blindness; in grey two with
+   the same pattern (``looks``) are 20 apart in lightness.
 4. Colour repeats what a letter, a pattern or a word says already.
 """
 

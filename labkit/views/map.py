@@ -13,6 +13,7 @@ from labkit.views.layout.map_layout import (
     NODE_ROWS,
     NODE_STEP,
     ROW,
+    SWATCH,
     MapLayout,
     PlacedFollow,
     PlacedLabel,
@@ -23,13 +24,13 @@ from labkit.views.layout.map_layout import (
     people_of,
     role_of,
 )
-from labkit.views.picture import LARGE, SMALL, Picture, arrow_head, circle, cross, hatch, line, rectangle, text
+from labkit.views.picture import LARGE, SMALL, Picture, arrow_head, circle, cross, line, rectangle, text
 
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
 
 BORDERS = {"primary": "primary", "secondary": "secondary", "unknown": "down"}
-RADIUS = 11
+RADIUS, LEGEND_RADIUS = 11, 6
 COLUMNS = ("kind", "name", "said")
 
 
@@ -52,7 +53,11 @@ def draw(marks: MapLayout) -> Picture:
     for label in (*beside, *marks.listed):
         elements += _draw_label(label)
     for label in marks.legend:
-        elements.append(text(label.box.x, label.box.bottom - 5, label.words, size=SMALL, colour="faint"))
+        x, y = label.box.x, label.box.bottom - 5
+        if label.tone:
+            elements.append(circle(x + LEGEND_RADIUS, y - 5, LEGEND_RADIUS, fill=label.tone, note=label.words))
+            x += SWATCH
+        elements.append(text(x, y, label.words, size=SMALL, colour="faint"))
     said, rows = describe(marks.contents), tuple(facts_of(marks.contents))
     return Picture(marks.width, marks.height, f"Map of the lab at {when}", said, tuple(elements), COLUMNS, rows)
 
@@ -120,7 +125,7 @@ def _draw_site(placed: PlacedSite) -> list[str]:
 
 
 def _draw_nodes(cluster: ClusterMark, middle: float, top: float) -> list[str]:
-    """Draw a cluster's nodes in a row: a letter for the state of each, its number below, hatched when damaged."""
+    """Draw a cluster's nodes in a row: a letter for the state of each, its number below."""
     elements = []
     for number, node in enumerate(cluster.nodes):
         x, y = middle + (number - (len(cluster.nodes) - 1) / 2) * NODE_STEP, top + RADIUS + 3
@@ -130,8 +135,6 @@ def _draw_nodes(cluster: ClusterMark, middle: float, top: float) -> list[str]:
         elements.append(circle(x, y, RADIUS, fill=fill, note=note, border="ink"))
         ink = "ink" if fill == "paper" else "on"
         elements.append(text(x, y + 5, LETTERS[node.state], size=SMALL, colour=ink, anchor="middle"))
-        if damaged:
-            elements.append(hatch((x - RADIUS, y - RADIUS, 2 * RADIUS, 5), colour="down"))
         short = node.name.removeprefix(f"{cluster.name}-")
         elements.append(text(x, y + RADIUS + 14, short, size=SMALL, colour="faint", anchor="middle"))
     return elements

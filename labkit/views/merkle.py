@@ -115,11 +115,12 @@ def draw(marks: MerkleLayout) -> Picture:
     contents = marks.contents
     beside = f" beside {contents.other}'s" if contents.other else ""
     title = f"Merkle index of {contents.cluster}{beside} at {contents.at_ns / SECOND_NS:.3f} s"
-    elements = [text(16, 24, title, size=LARGE, colour="faint"), strokes(marks.edges, colour="faint", width=1.5)]
+    elements = [text(16, 24, title, size=LARGE, colour="faint")]
     for root in marks.roots:
         elements += _draw_root(root)
     for grid in marks.grids:
         elements += _draw_grid(grid)
+    elements.append(strokes(marks.edges, colour="faint", width=2))
     elements += [text(line.x, line.y, line.words, size=SMALL, colour=line.colour) for line in marks.words]
     return Picture(marks.width, marks.height, title, describe(contents), tuple(elements))
 

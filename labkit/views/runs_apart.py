@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import SECOND_NS
 from labkit.trace import Trace
 from labkit.views.comparison import Comparison, compare
-from labkit.views.layout.space_time_layout import LEFT, RIGHT, WIDTH, PlacedRun, RunPart, SpaceTimeLayout, layout
-from labkit.views.picture import LARGE, NORMAL, SMALL, Picture, circle, cross, line, text
+from labkit.views.layout.space_time_layout import (
+    LEFT,
+    RADIUS,
+    RAISED,
+    RIGHT,
+    WIDTH,
+    PlacedRun,
+    RunPart,
+    SpaceTimeLayout,
+    layout,
+)
+from labkit.views.picture import LARGE, NORMAL, SMALL, Picture, circle, cross, line, rectangle, text
 from labkit.views.trace_lines import TEXTS
 
 if TYPE_CHECKING:
@@ -102,8 +112,13 @@ def _draw_run(run: PlacedRun, marks: SpaceTimeLayout) -> list[str]:
         if message.lost:
             elements.append(cross(*message.ends[2:], 4, colour="down"))
     for words, x, y in run.marks:
-        elements.append(circle(x, y, 9 if len(words) < 3 else 14, fill="paper"))
-        elements.append(text(x, y + 4, words, size=SMALL, anchor="middle"))
+        elements.append(line((x, y, x, y + RAISED), colour="ink"))
+        elements.append(circle(x, y + RAISED, 2.5, fill="ink"))
+        wide = RADIUS + 4 * max(0, len(words) - 2)
+        elements.append(
+            rectangle((x - wide, y - RADIUS, 2 * wide, 2 * RADIUS), fill="paper", border="ink", rounded=RADIUS)
+        )
+        elements.append(text(x, y + 4.5, words, size=SMALL, anchor="middle"))
     for words, y in run.listed:
         said = words if len(words) <= MAX_WORDS else f"{words[: MAX_WORDS - 1]}…"
         elements.append(text(LEFT, y, said, size=SMALL, colour="faint"))

@@ -11,11 +11,11 @@ MAX_TICKS = 11
 SLICES_MS = tuple([digit * 10 ** int(power) for power in range(9) for digit in (1, 2, 5)])
 
 
-def ticks(start_ns: int, end_ns: int) -> list[tuple[int, str]]:
-    """Return the round instants between two, at most eleven or so, each with its label."""
+def ticks(start_ns: int, end_ns: int, most: int = MAX_TICKS) -> list[tuple[int, str]]:
+    """Return the round instants between two, at most so many or one more, each with its label."""
     seconds = (end_ns - start_ns) / SECOND_NS
-    step_s = next((step for step in TICKS_S if seconds / step <= MAX_TICKS), 0)
-    step_ns = int((step_s or 3_600 * -(-int(seconds) // (MAX_TICKS * 3_600))) * SECOND_NS)
+    step_s = next((step for step in TICKS_S if seconds / step <= most), 0)
+    step_ns = int((step_s or 3_600 * -(-int(seconds) // (most * 3_600))) * SECOND_NS)
     first = -(-start_ns // step_ns)
     return [(at_ns, f"{at_ns / SECOND_NS:.10g} s") for at_ns in range(first * step_ns, end_ns + 1, step_ns)]
 

@@ -8,7 +8,6 @@ from labkit.lab.measures.state_spans import Span
 from labkit.service.arguments import duration_ns
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, width_of
-from labkit.views.colours import STATES
 from labkit.views.contents.timeline_contents import (
     Column,
     Records,
@@ -18,20 +17,24 @@ from labkit.views.contents.timeline_contents import (
     describe,
     facts_of,
 )
+from labkit.views.layout.chart_words import shortened
 from labkit.views.layout.timeline_layout import (
     BAR,
+    NAME_GAP,
     NODE,
     OPERATIONS,
     RIGHT,
     STRIPES,
+    SWATCH,
     WIDTH,
     Lost,
     TimelineLayout,
     label_of,
     layout,
 )
+from labkit.views.looks import LOOKS, OTHER, SOLID, patterned
 from labkit.views.picture import NORMAL, SMALL, Picture, hatch, line, rectangle, text
-from labkit.views.state_words import STATES as STATE_WORDS
+from labkit.views.state_words import MODES, STATES
 
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
@@ -50,6 +53,7 @@ NODE_LINES = {
     "sealed": ("sealed", "2 4", 3.0),
     "paused": ("faint", "1 6", 3.0),
 }
+SWATCH_HEIGHT = 11
 OUTCOMES = (("answered", "primary"), ("refused", "sealed"), ("in_doubt", "down"))
 
 Instant = str | int | float | None
@@ -93,7 +97,8 @@ def draw(marks: TimelineLayout) -> Picture:
     for row in marks.rows:
         size, down = (SMALL, 13) if row.is_node else (NORMAL, 18)
         colour = "faint" if row.is_node else "ink"
-        elements.append(text(marks.left - 10, row.y + down, row.name, size=size, colour=colour, anchor="end"))
+        name = shortened(row.name, size, marks.left - NAME_GAP)
+        elements.append(text(marks.left - 10, row.y + down, name, size=size, colour=colour, anchor="end"))
     places = {(row.name, row.is_node): row.y for row in marks.rows}
     for span in contents.nodes:
         elements += _draw_node(marks, span, places[span.row, True])
@@ -109,12 +114,25 @@ def draw(marks: TimelineLayout) -> Picture:
         elements += _draw_column(marks, column)
     for lost in marks.lost:
         elements += _draw_lost(marks, lost)
-    for entry in (*marks.listed, *marks.legend):
+    for entry in marks.listed:
         elements.append(text(entry.box.x, entry.box.bottom - 5, entry.words, size=SMALL, colour="faint"))
+    elements += _draw_legend(marks)
     start, end = (f"{at_ns / SECOND_NS:.1f} s" for at_ns in contents.window)
     span_words = f"up to {end}" if contents.window.start_ns == 0 else f"from {start} to {end}"
     title, rows = f"Timeline of the lab {span_words}", tuple(facts_of(contents))
     return Picture(WIDTH, marks.height, title, describe(contents), tuple(elements), TimelineFact._fields, rows)
+
+
+def _draw_legend(marks: TimelineLayout) -> list[str]:
+    """Write the legend: a tone has its sign before its name."""
+    elements = []
+    for entry in marks.legend:
+        x, y = entry.box.x, entry.box.bottom - 5
+        if entry.what:
+            elements += patterned(Box(x, y - SWATCH_HEIGHT, SWATCH - 5, SWATCH_HEIGHT), LOOKS[entry.what], entry.words)
+            x += SWATCH
+        elements.append(text(x, y, entry.words, size=SMALL, colour="faint"))
+    return elements
 
 
 def _draw_axis(marks: TimelineLayout) -> list[str]:
@@ -150,7 +168,8 @@ def _draw_marks(marks: TimelineLayout) -> list[str]:
             x, anchor = (placed.x - 4, "end") if on_the_left else (placed.x + 4, "start")
             label = label_of(placed.mark)
             words.append(text(x, placed.label.bottom - 5, label, size=SMALL, colour=colour, anchor=anchor))
-        lines.append(line((placed.x, top, placed.x, marks.operations_y), colour=colour, dash=dash, width=width))
+        for start, end in marks.falls(placed.x, top):
+            lines.append(line((placed.x, start, placed.x, end), colour=colour, dash=dash, width=width))
     for number in marks.numbers:
         words.append(rectangle(number.box.grown(-1), fill="panel", border="ink", rounded=4))
         x, _ = number.box.centre
@@ -170,13 +189,14 @@ def _draw_node(marks: TimelineLayout, span: Span, y: float) -> list[str]:
 def _draw_bar(marks: TimelineLayout, span: Span, y: float) -> list[str]:
     x = marks.x(span.from_ns)
     box = Box(x, y, marks.x(span.to_ns) - x, BAR)
-    fill = span.what if span.what in STATES else "faint"
-    detail = STATE_WORDS.get(span.detail, span.detail)
-    words = f"{span.what} · {detail}" if detail else span.what
-    elements = [rectangle(box, fill=fill, border="paper", note=f"{span.row}: {words}")]
-    for shown in (words, span.what):
+    look, mode = LOOKS.get(span.what, OTHER), MODES.get(span.what, span.what)
+    detail = STATES.get(span.detail, span.detail)
+    words = f"{mode} · {detail}" if detail else mode
+    elements = patterned(box, look, f"{span.row}: {words}")
+    for shown in (words, mode):
         if box.width > width_of(shown, SMALL) + 8:
-            return [*elements, text(x + 5, y + 15, shown, size=SMALL, colour="on")]
+            colour = "on" if look.pattern == SOLID else "ink"
+            return [*elements, text(x + 5, y + 15, shown, size=SMALL, colour=colour)]
     return elements
 
 

@@ -15,7 +15,7 @@ from labkit.doors.page import FILES, FOLDER, PLAYER_FILES, PLAYER_STYLE, POLICY,
 from labkit.doors.served_door import ServedDoor
 from labkit.doors.served_lab import ServedLab
 from labkit.doors.server_thread import DoorSettings
-from labkit.views.player.page import MODULES
+from labkit.views.player.script import MODULES
 from tests.browser import BROWSER, Browser, in_a_browser, installed
 
 STATUS = "document.querySelector('#status').textContent"

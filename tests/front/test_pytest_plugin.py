@@ -72,6 +72,7 @@ def test_each_file_is_one_test(play: Play, vary: Vary) -> None:
     result.stdout.fnmatch_lines(["one.lab.yaml::one PASSED*", "two.lab.yaml::two FAILED*"])
 
 
+@pytest.mark.slow
 def test_both_endings_are_collected(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
     (pytester.path / "one.lab.yml").write_text(vary(), encoding="utf-8")
 

@@ -6,7 +6,7 @@ import pytest
 
 from labkit.front import speed_chart
 from labkit.front.speed_chart import Profiled
-from labkit.views.charts.chart_looks import LOOKS
+from labkit.views.looks import LOOKS
 
 ROWS = (
     Profiled("requests", "KV write", 21.6, (("storage", 704), ("walk", 291), ("fields", 5), ("door", 4))),

@@ -26,7 +26,7 @@ def test_recall_asks_and_says_whether_it_was_known(here):
     assert "Which number? (one / two)" in repr(here.recall())
     assert here.recall(1).lines == ("Which number? (one / two)",)
     assert kept(here) == {}
-    assert here.recall(1, "one").outcome == "otherwise"
+    assert here.recall(1, "one").outcome == "not so"
     assert kept(here)["99/recall/00: Which number?"] == {"missed": True}
     assert here.recall(1, "two").outcome == RIGHT
     assert kept(here)["99/recall/00: Which number?"] == {"missed": False}
@@ -66,8 +66,8 @@ def test_the_outcome_is_measured_in_the_lab_that_is_handed_in_and_not_kept(here,
     vault.post(APP, {"data": {}})
     assert here.reveal("latest", vault).outcome == "as you said"
     vault.post(APP, {"data": {}})
-    assert here.reveal("latest", vault).outcome == "otherwise"
-    assert set(kept(here)["99/predict/latest"]) == {"answer", "sure", "revealed"}
+    assert here.reveal("latest", vault).outcome == "not so"
+    assert kept(here)["99/predict/latest"] == {"answer": 2, "sure": 2, "revealed": "not so"}
 
 
 def test_a_wrong_model_has_its_reply_and_everybody_is_given_the_reason(here, vault):
@@ -101,7 +101,7 @@ def test_a_measure_that_fails_is_no_verdict(tmp_path, vault):
     assert "revealed" not in kept(here)["99/predict/latest"]
 
 
-@pytest.mark.parametrize("answer", [-1, 10, True, "1", None, [1], float("nan")])
+@pytest.mark.parametrize("answer", [-1, 10, True, "one", "", "nan", "10", None, [1], float("nan")])
 def test_an_answer_of_another_kind_is_refused(here, answer):
     with pytest.raises(ValueError, match="answer: expected a number from 0 to 9"):
         here.predict("latest", answer)
@@ -205,7 +205,8 @@ def test_progress_says_whether_help_was_needed_and_whether_it_was_done_again(her
     assert skill("double") == "alone"
     here.check("two", vault)
     assert skill("two") == "again later"
-    assert ("exercise two", "again later") in here.done().rows
+    assert ("exercise two", "again later: right once more, after another exercise") in here.done().rows
+    assert ("exercise double", "alone: right without a hint") in here.done().rows
     assert ("prediction latest", "open") in here.done().rows
     assert "again later" in repr(Lesson(PLAN, str(here.progress.path.parent)).done())
 
@@ -257,3 +258,55 @@ def test_an_exercise_may_begin_with_a_text_and_take_one(tmp_path):
     assert here.check("double", here.start("double") + "cdefgh").outcome == "right"
     with pytest.raises(ValueError, match="a function of one number: expected a text, got"):
         here.check("double", len)
+
+
+def test_an_answer_is_taken_as_a_number_or_as_its_text(here, vault):
+    assert "You said 2 and are fairly sure." in here.predict("latest", "2").lines
+    vault.post(APP, {"data": {}})
+    assert here.reveal("latest", vault).outcome == "as you said"
+    assert ("prediction latest", "you said 2: as you said") in here.done().rows
+    assert here.predict("kind", " New").lines[1] == "You said new and are fairly sure."
+
+
+def test_a_recall_of_a_number_takes_a_number(tmp_path):
+    of_numbers = replace(PLAN.recalls[0], choices=("2", "3", "none"), answer="3")
+    here = Lesson(replace(PLAN, recalls=(of_numbers,)), str(tmp_path))
+    assert [here.recall(1, given).outcome for given in (3, 3.0, "3", " 3", 2, "None")] == [RIGHT] * 4 + ["not so"] * 2
+
+
+def test_without_an_answer_it_says_how_sure_is_written(here):
+    assert "sure=1 for a guess, 2 for fairly sure, 3 for certain" in repr(here.predict("latest", ...))
+
+
+def test_what_is_sealed_says_how_to_begin_again(here, vault):
+    here.predict("latest", 1)
+    here.reveal("latest", vault)
+    assert here.predict("latest", 2).lines[1] == "`labkit lessons --reset 99` begins the lesson again."
+
+
+def test_functions_climb_by_what_they_do_whatever_the_check_sees(here):
+    wrong = [lambda n: 0, lambda n: 0 * n, lambda n: n - n]
+    given = []
+    for function in (wrong[0], wrong[0], *wrong[1:]):
+        assert here.check("double", function).lines[1] == "Seen here: 4 became 0."
+        given.append(here.hint("double").lines[0])
+    assert given == ["look at n", "look at n", "n is a number", "post()"]
+
+
+def test_what_began_otherwise_has_hints_of_its_own(here):
+    other = Vault.dev(seed=6)
+    set_two(other)
+    here.check("two", other)
+    assert "first line" in here.hint("two").lines[0]
+
+
+def test_beside_what_was_seen_a_refusal_is_said(here, vault):
+    vault.post(APP, {"data": {"n": 3}})
+    vault.post("secret/data/app2", {"n": 2})
+    assert here.check("two", vault).lines[2].startswith("Refused since the start: POST secret/data/app2 answered 400")
+
+
+def test_what_is_good_to_know_of_a_right_answer_is_said(tmp_path, vault):
+    here = Lesson(replace(PLAN, exercises=(replace(TWO, remark=lambda seen: f"n is {seen['n']}."),)), str(tmp_path))
+    set_two(vault)
+    assert here.check("two", vault).lines == ("n is 2", "n is 2.")

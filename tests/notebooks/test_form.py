@@ -146,7 +146,7 @@ def test_what_is_predicted_is_revealed(number, tmp_path, monkeypatch):
     shown = [run(answered(source, number), names) for kind, source in cells_of(number) if kind == "code"]
     said = [one for one in shown if isinstance(one, Said)]
     outcomes = [one.outcome for one in said]
-    revealed = [one.lines[0].partition("; ")[2] for one in said if one.outcome in ("as you said", "otherwise")]
+    revealed = [one.lines[0].partition("; ")[2] for one in said if one.outcome in ("as you said", "not so")]
 
     assert outcomes.count("sealed") == len(questions)
     assert [text.partition(" show")[0] for text in revealed] == [

@@ -73,6 +73,7 @@ def page_of(shown: Mapping[str, Any], style: str) -> str:
 
 def take(folder: Path) -> list[Path]:
     """Write pages and screenshots into a folder; return the screenshots."""
+    folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     shown = pictures()
     player = Lab.load(scenarios() / "first" / "failover.lab.yaml")

@@ -8,7 +8,7 @@ from pathlib import Path
 from labkit.reference import page
 from labkit.views import colours
 from labkit.views.layout.map_layout import ARROW, BROKEN_ARROW, CROSS, DOTTED, LETTERS, RED
-from labkit.views.layout.timeline_layout import LEGEND, SIGNS
+from labkit.views.layout.timeline_layout import NODE_WORDS, OUTCOME_WORDS, SIGN_WORDS, SIGNS
 from labkit.views.player.carried_messages import MAX_MESSAGES
 from labkit.views.player.interest import ONLY
 from labkit.views.player.pace import FLIGHT_MS
@@ -28,9 +28,10 @@ def test_every_sign_is_named() -> None:
         assert f"{letter} {state}" in TEXT
     for words in (ARROW, BROKEN_ARROW, CROSS, DOTTED, RED):
         assert words in TEXT
-    for words in LEGEND:
-        if words[0] in {*SIGNS.values(), "†"}:
-            assert words in TEXT
+    for what, sign in SIGNS.items():
+        assert f"{sign} {SIGN_WORDS[what]}" in TEXT
+    for words in (*NODE_WORDS.values(), *OUTCOME_WORDS.values(), "† acknowledged write lost"):
+        assert words in TEXT
 
 
 def test_every_key_and_choice_is_named() -> None:

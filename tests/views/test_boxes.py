@@ -145,3 +145,10 @@ def test_an_edge_in_common_is_no_overlap():
     assert (box.holds(0, 0), box.holds(10, 10), box.holds(10.1, 5), box.holds(5, -0.1)) == (True, True, False, False)
     assert is_free(box, [Box(10, 0, 5, 5), Box(0, 10, 5, 5)])
     assert not is_free(box, [Box(20, 0, 5, 5), Box(1, 1, 5, 5)])
+
+
+def test_words_with_a_sign_before_them_take_its_room():
+    (first, last), _ = flow(["a", "b"], 100, 400, 0, [30, 0])
+
+    assert (first.width, last.width) == (91, 61)
+    assert last.x == first.right + 22

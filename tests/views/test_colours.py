@@ -7,10 +7,12 @@ from itertools import combinations
 import pytest
 
 from labkit.views.colours import DARK, LIGHT, STATES, STYLE, both, fill, stroke
+from labkit.views.looks import LOOKS
 
 THEMES = {"light": LIGHT, "dark": DARK}
 LEAST_CONTRAST = 4.5  # WCAG 2.2, 1.4.3
 LEAST_DISTANCE = 25  # CIE76
+LEAST_LIGHTER = 20  # L* of CIE 1976
 
 # Machado, Oliveira and Fernandes 2009, severity 1.0, for linear RGB.
 SIGHTS = {
@@ -87,6 +89,18 @@ def test_no_two_states_look_alike(theme, sight):
     }
 
     assert close == {}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_in_grey_no_two_states_look_alike(theme):
+    grey = {name: lab_of(THEMES[theme][name], "normal")[0] for name in STATES}
+    close = [
+        pair
+        for pair in combinations(STATES, 2)
+        if LOOKS[pair[0]].pattern == LOOKS[pair[1]].pattern and abs(grey[pair[0]] - grey[pair[1]]) < LEAST_LIGHTER
+    ]
+
+    assert close == []
 
 
 def test_both_themes_have_the_same_names():

@@ -45,12 +45,12 @@ def test_levels_are_joined_and_each_grid_has_its_digits() -> None:
     svg = draw(marks).svg
     words = [text.text for text in elements(svg, "text")]
 
-    assert len(marks.edges) == 5, "two subtrees, their pages, and the chosen page's subpages"
+    assert len(marks.edges) == 4 + 3, "two subtrees, their pages, and the way to the chosen page's subpages"
     boxes = [root.box for root in marks.roots]
-    for number, (x1, y1, x2, y2) in enumerate(marks.edges):
+    *levels, down, _, on = marks.edges
+    for x1, y1, x2, y2 in (*levels, (*down[:2], *on[2:])):
         assert y1 < y2
-        upper = boxes if number < 4 else [marks.grids[0].box_of(7)]
-        assert any(box.holds(x1, y1) for box in upper)
+        assert any(box.holds(x1, y1) for box in (*boxes, marks.grids[0].box_of(7)))
         assert any(
             box.x <= x2 <= box.right and box.y - 50 <= y2 <= box.y
             for box in (*boxes, *[grid.box for grid in marks.grids])

@@ -2,8 +2,8 @@
 
     python -m tests.zoo.measuring [seeds] [processes] [name ...]
 
-1. Every mistake that a file or a campaign finds, and every control, is planted in so many drawn schedules; what was
-   measured before of fewer seeds is gone on with.
+1. Every mistake and every control is planted in so many drawn schedules.  What was measured before of fewer seeds is
+   gone on with, unless the schedules were others: a row keeps the digest of those that it is of.
 2. Of each is kept in how many its rule broke, the first such seed, which other rules broke, and in how many trace or
    stored bytes are not those of the clean build: a mistake that is reached and quiet is the rules' fault, one that is
    not reached the generator's.
@@ -18,7 +18,7 @@ import math
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
 from multiprocessing import get_context
@@ -31,11 +31,11 @@ from labkit.hunt.swarm import RUNBOOK
 from labkit.hunt.world import World, read, world_of
 from labkit.scenario.many.many_runs import rate_bounds
 from tests.zoo.mistakes import CONTROLS, ZOO
-from tests.zoo.planting import PROVE, planted
+from tests.zoo.planting import planted
 
 TABLE = Path(__file__).with_name("rates.json")
 CLEAN, SURE = "clean", 0.95
-CHUNK = 10
+CHUNK, PART = 10, 100
 
 
 class Played(NamedTuple):
@@ -66,24 +66,17 @@ def _stored(world: World) -> str:
     return digest.hexdigest()
 
 
-def row_of(name: str, seeds: range, clean: list[Played], before: dict[str, Any], jobs: int) -> dict[str, Any]:
-    """Return what is known of a mistake after more seeds."""
-    results = (
-        list(in_processes(partial(play, name=name), seeds, jobs)) if name != CLEAN else clean[seeds.start : seeds.stop]
-    )
-    return grown(name, seeds, results, clean, before)
-
-
 def grown(
     name: str, seeds: range, results: list[Played], clean: list[Played], before: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return a row of the table with what some seeds showed beside what it says already."""
+    """Return a row of the table with what some seeds showed, and the same of the clean build, beside what it says."""
     rule = ZOO[name].rule if name in ZOO else ""
     hits = [seed for seed, result in zip(seeds, results, strict=True) if rule in result.broken]
     others = set(chain.from_iterable(result.broken for result in results)) - {rule}
-    compared = list(zip(results, clean[seeds.start : seeds.stop], strict=True))
+    compared = list(zip(results, clean, strict=True))
     found = before.get("found", 0) + len(hits)
     return {
+        "schedules": schedules(seeds.stop),
         "seeds": seeds.stop,
         "found": found,
         "first": before.get("first", hits[0] if hits else -1) if before.get("found") else hits[0] if hits else -1,
@@ -92,6 +85,15 @@ def grown(
         "stores differ": before.get("stores differ", 0) + sum(one.stored != other.stored for one, other in compared),
         "other rules": sorted({*before.get("other rules", ()), *others}),
     }
+
+
+@lru_cache(8)
+def schedules(seeds: int) -> str:
+    """Return what stands for the schedules of the seeds below a number."""
+    digest = blake2b(digest_size=8)
+    for seed in range(seeds):
+        digest.update(json.dumps(drawn(seed, RUNBOOK).data).encode())
+    return digest.hexdigest()
 
 
 def pinned(found: int, seeds: int) -> int:
@@ -109,20 +111,31 @@ def in_processes(work: Any, given: range, jobs: int) -> Iterator[Played]:
         yield from pool.map(work, given, chunksize=CHUNK)
 
 
+def measured(name: str, seeds: range, clean: list[Played], jobs: int) -> dict[str, Any]:
+    """Bring the row of a mistake to the end of some seeds, write the table, and return the row."""
+    table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+    row = table.get(name, {})
+    if row.get("schedules") != schedules(row.get("seeds", 0)):
+        row = {}
+    left = range(row.get("seeds", 0), seeds.stop)
+    if left:
+        same = clean[left.start - seeds.start :]
+        results = same if name == CLEAN else list(in_processes(partial(play, name=name), left, jobs))
+        row = table[name] = grown(name, left, results, same, row)
+        TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
+    return dict(row)
+
+
 def main(arguments: list[str]) -> int:
-    """Measure, and write the table after each mistake."""
+    """Measure a part of the seeds of every mistake, then the next part."""
     numbers = [int(text) for text in arguments if text.isdigit()]
-    seeds, jobs = [*numbers, *(100, 1)[len(numbers) :]]
-    names = [text for text in arguments if not text.isdigit()]
-    names = names or [*(name for name, mistake in ZOO.items() if mistake.finder != PROVE), *CONTROLS]
-    clean = list(in_processes(partial(play, name=CLEAN), range(seeds), jobs))
-    for name in names:
-        table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
-        begin = table.get(name, {}).get("seeds", 0)
-        if begin < seeds:
-            table[name] = row_of(name, range(begin, seeds), clean, table.get(name, {}), jobs)
-            TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
-        print(f"{name}: {table[name]}", flush=True)
+    total, jobs = [*numbers, *(100, 1)[len(numbers) :]]
+    names = [text for text in arguments if not text.isdigit()] or [*ZOO, *CONTROLS]
+    for start in range(0, total, PART):
+        seeds = range(start, min(total, start + PART))
+        clean = list(in_processes(partial(play, name=CLEAN), seeds, jobs))
+        for name in names:
+            print(f"{name}: {measured(name, seeds, clean, jobs)}", flush=True)
     return 0
 
 

@@ -43,12 +43,13 @@ class DamageSpan(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """From when to when a secondary followed an upstream."""
+    """From when to when a secondary followed an upstream, and the pages in which it differed when it ceased to."""
 
     cluster: str
     upstream: str
     from_ns: int
     to_ns: int
+    left: tuple[Page, ...]
 
 
 class TreesOverTime(NamedTuple):
@@ -151,9 +152,10 @@ class _Walk:
         holder = self.holders[cluster]
         if holder.upstream == upstream:
             return
-        self._compare(at_ns, cluster, set(self.open.get(cluster, ())), part=True)
+        left = tuple(sorted(self.open.get(cluster, ())))
+        self._compare(at_ns, cluster, set(left), part=True)
         if holder.upstream:
-            self.compared.append(Compared(cluster, holder.upstream, holder.followed_ns, at_ns))
+            self.compared.append(Compared(cluster, holder.upstream, holder.followed_ns, at_ns, left))
             del self.followers[holder.upstream][cluster]
         holder.upstream, holder.followed_ns, holder.reached = upstream, at_ns, -1
         if upstream:

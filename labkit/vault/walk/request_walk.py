@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from labkit.service import key_pages
 from labkit.service.errors import (
     DR_SECONDARY,
     NO_ACTIVE_NODE,
@@ -312,14 +311,23 @@ def fetches_now(ctx: Context, arguments: dict[str, Any]) -> bool:
     return decide is not None and bool(decide(ctx, arguments))
 
 
+def _page_of(arguments: dict[str, Any]) -> tuple[str, int] | None:
+    """Take out of a listing's arguments which page is asked for; None for the whole list."""
+    from labkit.service import key_pages
+
+    return key_pages.take(arguments)
+
+
 def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     """Run the handler."""
     route, warned = ctx.route, len(ctx.warnings)
     assert route is not None
     record = route.record
-    page = key_pages.take(arguments) if ctx.body and route.operation == "list" else None
+    page = _page_of(arguments) if ctx.body and route.operation == "list" else None
     answer = route.handler(ctx, **arguments) if record is None else route.handler(ctx, new(record, arguments.values()))
     if page is not None:
+        from labkit.service import key_pages  # of few lists (R24)
+
         return key_pages.cut(answer, *page)
     if answer is None:
         request_answer.drop_field_warnings(ctx, warned)

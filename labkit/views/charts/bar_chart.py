@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from labkit.views.charts.chart_looks import LOOKS, OTHER, SOLID, patterned, written
 from labkit.views.layout.bar_chart_layout import BarChart, PlacedPart, describe, layout
 from labkit.views.layout.chart_words import WIDTH
+from labkit.views.looks import LOOKS, OTHER, SOLID, patterned, written
 from labkit.views.picture import SMALL, Picture, text
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from labkit.views.boxes import Box, width_of
-from labkit.views.charts.chart_looks import LOOKS, OTHER, SOLID, patterned, written
 from labkit.views.layout.chart_words import MARGIN, WIDTH
 from labkit.views.layout.time_chart_layout import (
     AXIS,
@@ -14,6 +13,7 @@ from labkit.views.layout.time_chart_layout import (
     describe,
     layout,
 )
+from labkit.views.looks import LOOKS, OTHER, SOLID, patterned, written
 from labkit.views.picture import SMALL, Picture, blocks, line, text
 
 TICK = 5

@@ -22,6 +22,7 @@ from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.service.durations import SECOND_NS, format_duration
 from labkit.trace import FaultEvent, Trace
+from labkit.views.state_words import MODES as MODE_WORDS
 from labkit.views.state_words import STATES
 from labkit.views.time_axis import round_slice_ns
 
@@ -296,7 +297,8 @@ def _describe_span(span: Span, window: Window | None = None) -> str:
     """Say what a row was, and given the window until when; a cluster is something else from its next span on."""
     until = f" to {_s(span.to_ns)}" if window is not None and span.to_ns < window.end_ns else ""
     detail = STATES.get(span.detail, span.detail)
-    return f"from {_s(span.from_ns)}{until} {span.row} is {span.what}{f' ({detail})' if detail else ''}"
+    what = MODE_WORDS.get(span.what, span.what)
+    return f"from {_s(span.from_ns)}{until} {span.row} is {what}{f' ({detail})' if detail else ''}"
 
 
 def _s(at_ns: int) -> str:

@@ -6,15 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import ceil
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from textwrap import wrap
 from typing import NamedTuple
 
 from labkit.service.durations import MILLISECOND_NS
 from labkit.views.boxes import LETTER, width_of
 from labkit.views.picture import SMALL
-from labkit.views.time_axis import ticks
+from labkit.views.time_axis import MAX_TICKS, ticks
 
 WIDTH, TOP, MARGIN = 668, 66, 16
 AXIS_LEFT, AXIS_RIGHT, WORDS = 30, 210, 236
@@ -61,12 +61,22 @@ def layout(steps: Sequence[tuple[int, str]]) -> CauseLayout:
         height = len(lines) * LINE
         placed.append(PlacedCause(number, x_of(at_ns), y + height / 2, lines, y))
         y += height + GAP
-    marks = [(x_of(at_ns), words) for at_ns, words in ticks(start_ns, end_ns)]
-    return CauseLayout(int(y) + FOOT, tuple(_apart(marks)), y + 4, tuple(placed))
+    marks = _marks(start_ns, end_ns, x_of)
+    return CauseLayout(int(y) + FOOT, tuple(marks), y + 4, tuple(placed))
 
 
-def _apart(marks: Sequence[tuple[float, str]]) -> Sequence[tuple[float, str]]:
-    """Return every so many of the marks of an axis, so that the words of none stand on the next."""
-    widest = max((width_of(words, SMALL) for _, words in marks), default=0.0) + TICK_ROOM
-    step = marks[1][0] - marks[0][0] if len(marks) > 1 else widest
-    return marks[:: max(1, ceil(widest / step))]
+def _marks(start_ns: int, end_ns: int, x_of: Callable[[int], float]) -> Sequence[tuple[float, str]]:
+    """Return the marks of an axis, at steps that are as round as there is room for."""
+    axes = [
+        [(x_of(at_ns), words) for at_ns, words in ticks(start_ns, end_ns, most)] for most in range(MAX_TICKS, 0, -1)
+    ]
+    thinned = (axis[::every] for every in range(1, len(axes[0]) + 1) for axis in axes)
+    return next((axis for axis in thinned if len(axis) > 1 and _are_apart(axis)), axes[0][:1])
+
+
+def _are_apart(marks: Sequence[tuple[float, str]]) -> bool:
+    """Whether the words of no mark of an axis stand on the next."""
+    return all(
+        second - first >= (width_of(words, SMALL) + width_of(next_words, SMALL)) / 2 + TICK_ROOM
+        for (first, words), (second, next_words) in pairwise(marks)
+    )

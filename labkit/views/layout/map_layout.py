@@ -1,7 +1,7 @@
 """Map layout: where the sites, lines and labels of a map stand, so that no two labels or sites overlap.
 
 1. Sites, and the ways between them, are placed by ``site_places``: no line passes under a box.
-2. The legend names the signs that are shown, and no others.
+2. The legend names the signs and the tones of active nodes that are shown, and no others.
 3. A label stands on its line where it is free of sites, other labels and, if possible, other lines; those of faults are
    placed first.  One that finds no room is written in a list below the map.
 """
@@ -36,6 +36,11 @@ MANY_LINES = 24
 LETTERS = {"active": "A", "standby": "s", "sealed": "#", "paused": "‖", "down": "d"}
 """What stands in a node, by its state."""
 
+TONES = ("primary", "secondary", "disabled")
+"""What an active node is filled with: the mode of its cluster."""
+SWATCH = 18.0
+"""How wide the sign of a tone is in the legend, with the gap after it."""
+
 ARROW, BROKEN_ARROW = "arrow: streams to the secondary", "broken arrow: does not stream"
 CROSS, DOTTED, RED = "cross: cut", "dotted line: over other sites", "red words: a fault, or lag"
 
@@ -48,11 +53,15 @@ class PlacedSite(NamedTuple):
 
 
 class PlacedLabel(NamedTuple):
-    """Words and the box they are written in; ``fault`` when they say that something is wrong."""
+    """Words and the box they are written in; ``fault`` when they say that something is wrong.
+
+    ``tone`` is what an entry of the legend names.
+    """
 
     words: str
     box: Box
     fault: bool
+    tone: str = ""
 
 
 class PlacedLine(NamedTuple):
@@ -94,7 +103,7 @@ def layout(contents: MapContents) -> MapLayout:
     missing = [(_full_words(mark), _words(mark)[1]) for mark, _ in marks if mark not in found]
     used = max(box.bottom for box in (*boxes, *(label.box for label in found.values())))
     listed, bottom = _rows(missing, width, used + GAP / 2)
-    legend, bottom = _rows([(words, False) for words in _legend(contents)], width, bottom)
+    legend, bottom = _place_legend(contents, width, bottom)
     return MapLayout(
         contents,
         width,
@@ -155,7 +164,19 @@ def _ways(
     return lines, follows
 
 
-def _legend(contents: MapContents) -> list[str]:
+def _place_legend(contents: MapContents, width: int, top: float) -> tuple[tuple[PlacedLabel, ...], float]:
+    """Write down what the tones and signs mean that are shown; return the entries, and where they end."""
+    clusters = [cluster for site in contents.sites for cluster in site.clusters]
+    shown = {one.mode for one in clusters if any(node.state == "active" for node in one.nodes)}
+    entries = [(ROLES.get(tone, tone), tone) for tone in TONES if tone in shown]
+    entries += [(words, "") for words in _signs(contents)]
+    signs = [SWATCH if tone else 0 for _, tone in entries]
+    boxes, bottom = flow([words for words, _ in entries], SMALL, width, top, signs)
+    placed = [PlacedLabel(words, box, False, tone) for (words, tone), box in zip(entries, boxes, strict=True)]
+    return tuple(placed), bottom
+
+
+def _signs(contents: MapContents) -> list[str]:
     """Return what the signs mean that are shown, and no others."""
     states = {node.state for site in contents.sites for cluster in site.clusters for node in cluster.nodes}
     words = [f"{letter} {state}" for state, letter in LETTERS.items() if state in states]

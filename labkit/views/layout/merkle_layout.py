@@ -25,14 +25,14 @@ MAX_CHARACTERS = 42
 AXIS = 16
 """The room beside a grid for its hex digits."""
 
-LEGEND = (
-    "small square: has leaves",
-    "filled: differs",
-    "cross: damaged",
-    "corner: not folded yet",
-    "page 4d: row 4, column d",
-)
-
+LEGEND = {
+    "leaves": "small square: has leaves",
+    "differs": "filled: differs",
+    "damaged": "cross: damaged",
+    "pending": "corner: not folded yet",
+}
+"""What stands in a cell, by what it says."""
+AXES = "page 4d: row 4, column d"
 
 Edge = tuple[float, float, float, float]
 """A straight line from the level above to the one below: x1, y1, x2, y2."""
@@ -101,17 +101,20 @@ def layout(contents: MerkleContents) -> MerkleLayout:
     bottom = grids[-1].box.bottom
     words: list[PlacedWords] = []
     if contents.chosen is not None:
-        words, edge = _look_into(contents, grids, bottom + GAP + 2 * ROW)
-        edges.append(edge)
+        words, ways = _look_into(contents, grids, bottom + GAP + 2 * ROW)
+        edges += ways
         bottom = grids[-1].box.bottom
     words += _sent(contents, bottom + GAP)
     bottom = max((line.y for line in words), default=bottom)
-    legend, end = flow(LEGEND, SMALL, WIDTH, max(bottom, grids[-1].box.bottom) + 12)
-    words += [PlacedWords(text, box.x, box.bottom - 5, "faint") for text, box in zip(LEGEND, legend, strict=True)]
+    said = [text for name, text in LEGEND.items() if any(getattr(cell, name) for grid in grids for cell in grid.cells)]
+    legend, end = flow([*said, AXES], SMALL, WIDTH, max(bottom, grids[-1].box.bottom) + 12)
+    words += [
+        PlacedWords(text, box.x, box.bottom - 5, "faint") for text, box in zip((*said, AXES), legend, strict=True)
+    ]
     return MerkleLayout(contents, WIDTH, int(end) + 8, tuple(roots), tuple(grids), tuple(words), tuple(edges))
 
 
-def _look_into(contents: MerkleContents, grids: list[PlacedGrid], top: float) -> tuple[list[PlacedWords], Edge]:
+def _look_into(contents: MerkleContents, grids: list[PlacedGrid], top: float) -> tuple[list[PlacedWords], list[Edge]]:
     """Add the subpages of the chosen page below the grids; return the list of its leaves, and what joins the two."""
     chosen = contents.chosen
     assert chosen is not None
@@ -120,8 +123,14 @@ def _look_into(contents: MerkleContents, grids: list[PlacedGrid], top: float) ->
     cell = above.box_of(chosen.number)
     grid = Box(MARGIN + AXIS, top, GRID, GRID)
     grids.append(PlacedGrid(f"subpages of {name}", f"{name} subpage", grid, chosen.subpages))
-    edge = (cell.centre[0], cell.bottom, grid.centre[0], grid.y - 2 * ROW - 2)
-    return _listed(contents, WIDTH - MARGIN - GRID, grid.y), edge
+    return _listed(contents, WIDTH - MARGIN - GRID, grid.y), _joined(cell, above.box, grid)
+
+
+def _joined(cell: Box, pages: Box, subpages: Box) -> list[Edge]:
+    """Return the way from a page down to its subpages: along the edges of cells, so it goes through none."""
+    turn, x = pages.bottom + GAP / 2, subpages.centre[0]
+    end = subpages.y - 2 * ROW - 2
+    return [(cell.right, cell.y, cell.right, turn), (cell.right, turn, x, turn), (x, turn, x, end)]
 
 
 def hex_of(number: int) -> str:

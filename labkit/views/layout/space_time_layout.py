@@ -1,8 +1,8 @@
 """Space-time layout: two runs on one axis of time, a line for each host, messages as slanted lines between them.
 
 1. Both runs have the same hosts in the same order, and the same instants at the same place.
-2. A message that was sent before the axis begins starts at its edge.  What happened at a host is a numbered mark; the
-   first few stand below in words.
+2. A message that was sent before the axis begins starts at its edge.  What happened at a host is a numbered mark above
+   its line, clear of what is lost there; the first few stand below in words.
 3. Hosts without room are left out, those with the fewest events first, and counted.
 """
 
@@ -16,7 +16,9 @@ from labkit.views.picture import SMALL
 from labkit.views.time_axis import numbered, ticks
 
 WIDTH, LEFT, RIGHT, TOP = 668, 118, 24, 64
-ROW, HEAD, GAP, LINE = 24, 26, 14, 18
+ROW, HEAD, GAP, LINE = 36, 32, 14, 18
+RAISED, RADIUS, LOST = 19, 9, 7
+"""How far the middle of a mark is above its line, how large it is, and how far the sign of a lost message reaches."""
 MAX_HOSTS, MAX_LISTED = 9, 6
 INSET, NEAR = 14, 14.0
 
@@ -96,7 +98,7 @@ def _placed(part: RunPart, hosts: tuple[str, ...], top: float, x_of: Any) -> Pla
     messages, points = [], []
     for event, words in zip(part.events, part.words, strict=True):
         if event.kind != "message":
-            points.append((x_of(event.at_ns), rows.get(host_of(event), top + 6), words))
+            points.append((x_of(event.at_ns), rows.get(host_of(event), top + 6 + RAISED), words))
         elif event.source in rows and event.target in rows:
             ends = (x_of(event.sent_ns), rows[event.source], x_of(event.at_ns), rows[event.target])
             messages.append(PlacedMessage(ends, event.fate == "lost", words))
@@ -117,4 +119,4 @@ def _marks(points: Sequence[tuple[float, float, str]]) -> Iterable[tuple[str, fl
         for x, words in numbered([x for _, x in own], NEAR + SMALL):
             first, _, last = words.partition("-")
             numbers = [own[int(place) - 1][0] for place in (first, last) if place]
-            yield "-".join(map(str, numbers)), x, row
+            yield "-".join(map(str, numbers)), x, row - RAISED

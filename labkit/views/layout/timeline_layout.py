@@ -4,8 +4,9 @@
    way down to the rows, and no label is in its own.  With none free the mark has a number, and its label stands in
    the list below.  Marks too close for numbers of their own share one, such as 3-5.
 2. Lost writes are counted below the axis, those less than a label apart together.
-3. The legend names the signs and tones that occur, and no others.
-4. The label of a lag stands below the bar of its cluster, or in the list as well.
+3. The legend names the signs, lines and tones that occur, and no others.
+4. The label of a lag stands below the bar of its cluster, or in the list as well; lines of marks leave a gap for it.
+5. Names that are too long for the room left of the rows are shortened; the table has them whole.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, flow, width_of
 from labkit.views.contents.timeline_contents import TimelineContents, TimelineMark
 from labkit.views.picture import NORMAL, SMALL
+from labkit.views.state_words import MODES
 from labkit.views.time_axis import ticks
 
 WIDTH, RIGHT = 668, 24
-LEAST_LEFT = 110
+MIN_LEFT, MAX_LEFT = 110, 250
+NAME_GAP = 24
 LINE = SMALL + 6
 MAX_LINES = 8
 BAR, STRIPES, NODE, SPACE = 29, 9, 17, 10
@@ -30,18 +33,25 @@ AXIS = 34
 LOST_GAP = 72
 
 SIGNS = {"fault": "×", "undoing": "+", "step": ">", "role": "^", "rule": "!", "note": "*"}
-LEGEND = (
-    "× fault",
-    "+ its undoing",
-    "> step",
-    "^ new role",
-    "! broken rule",
-    "* note",
-    "striped: behind, or hears nothing",
-    "node: thick serves, thin stands by, dotted sealed, none down",
-    "operations: full answered, striped refused, hollow in doubt",
-    "† acknowledged write lost",
-)
+SIGN_WORDS = {
+    "fault": "fault",
+    "undoing": "its undoing",
+    "step": "step",
+    "role": "new role",
+    "rule": "broken rule",
+    "note": "note",
+}
+NODE_WORDS = {
+    "active": "thick serves",
+    "standby": "thin stands by",
+    "sealed": "dotted sealed",
+    "paused": "fine dots paused",
+    "down": "none down",
+}
+OUTCOME_WORDS = {"answered": "full answered", "refused": "striped refused", "in_doubt": "hollow in doubt"}
+TONES = ("primary", "secondary", "disabled", "sealed", "down")
+SWATCH = 18.0
+"""How wide the sign of a tone is in the legend, with the gap after it."""
 
 
 class Row(NamedTuple):
@@ -61,7 +71,7 @@ class PlacedMark(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Words in a box: a label, a number or an entry of the list."""
+    """Words in a box: a label, a number, an entry of the list or of the legend; ``what`` is the tone that it names."""
 
     words: str
     box: Box
@@ -97,11 +107,20 @@ class TimelineLayout(NamedTuple):
         """Return where an instant is."""
         return _x(self.contents, self.left, at_ns)
 
+    def falls(self, x: float, top: float) -> list[tuple[float, float]]:
+        """Return the parts of a line straight down to the axis, from where to where, without those through a label."""
+        parts = []
+        for label in sorted(self.lag_labels, key=lambda label: label.box.y):
+            if label.box.x <= x <= label.box.right and label.box.bottom > top:
+                parts.append((top, max(top, label.box.y)))
+                top = label.box.bottom
+        return [(start, end) for start, end in (*parts, (top, self.operations_y)) if start < end]
+
 
 def layout(contents: TimelineContents) -> TimelineLayout:
     """Place everything that a timeline says."""
     names = [name for cluster, nodes in contents.clusters for name in (cluster, *nodes)]
-    left = max([LEAST_LEFT, *(width_of(name, NORMAL) + 24 for name in names)])
+    left = min(MAX_LEFT, max([MIN_LEFT, *(width_of(name, NORMAL) + NAME_GAP for name in names)]))
     marks, lines = _place_marks(contents, left)
     numbers, listed = _number(marks, 8.0 + lines * LINE)
     top = 8.0 + lines * LINE + (NUMBERS if numbers else 0) + 6
@@ -109,8 +128,7 @@ def layout(contents: TimelineContents) -> TimelineLayout:
     labels, unplaced = _place_lags(contents, left, rows)
     operations_y = bottom + OPERATIONS + 8
     list_boxes, bottom = flow([*listed, *unplaced], SMALL, WIDTH, operations_y + AXIS + 8)
-    legend = _legend(contents)
-    legend_boxes, bottom = flow(legend, SMALL, WIDTH, bottom + 4)
+    legend, bottom = _place_legend(contents, bottom + 4)
     return TimelineLayout(
         contents,
         left,
@@ -124,18 +142,32 @@ def layout(contents: TimelineContents) -> TimelineLayout:
         tuple(_place_lost(contents, left)),
         tuple(_ticks(contents, left)),
         tuple([Words(words, box) for words, box in zip([*listed, *unplaced], list_boxes, strict=True)]),
-        tuple([Words(words, box) for words, box in zip(legend, legend_boxes, strict=True)]),
+        tuple(legend),
     )
 
 
-def _legend(contents: TimelineContents) -> list[str]:
-    """Return what the signs and tones mean that occur; what a mark or an operation is, where there is any."""
-    signs = {f"{SIGNS[mark.what]} " for mark in contents.marks}
-    signs |= {"striped"} if contents.lags else set()
-    signs |= {"node"} if contents.nodes else set()
-    signs |= {"† "} if any(column.lost for column in contents.columns) else set()
-    signs |= {"operations"} if any(sum(column[1:4]) for column in contents.columns) else set()
-    return [words for words in LEGEND if words.startswith(tuple(sorted(signs)))]
+def _place_legend(contents: TimelineContents, top: float) -> tuple[list[Words], float]:
+    """Write down what the tones, signs and lines mean that occur; return the entries, and where they end."""
+    shown = {span.what for span in contents.spans}
+    entries = [(MODES.get(tone, tone), tone) for tone in TONES if tone in shown]
+    entries += [(words, "") for words in _signs(contents)]
+    boxes, bottom = flow(
+        [words for words, _ in entries], SMALL, WIDTH, top, [SWATCH * bool(tone) for _, tone in entries]
+    )
+    return [Words(words, box, tone) for (words, tone), box in zip(entries, boxes, strict=True)], bottom
+
+
+def _signs(contents: TimelineContents) -> list[str]:
+    """Return in words what the signs, lines and columns mean that occur."""
+    marks = {mark.what for mark in contents.marks}
+    nodes = {span.what for span in contents.nodes}
+    found = [f"{sign} {SIGN_WORDS[what]}" for what, sign in SIGNS.items() if what in marks]
+    found += ["striped: behind, or hears nothing"] if contents.lags else []
+    drawn = [words for state, words in NODE_WORDS.items() if state in nodes]
+    found += [f"node: {', '.join(drawn)}"] if drawn else []
+    ended = [words for name, words in OUTCOME_WORDS.items() if any(getattr(one, name) for one in contents.columns)]
+    found += [f"operations: {', '.join(ended)}"] if ended else []
+    return found + (["† acknowledged write lost"] if any(column.lost for column in contents.columns) else [])
 
 
 def _x(contents: TimelineContents, left: float, at_ns: int) -> float:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from labkit.lab.causes.explanation import Explanation
+from labkit.lab.causes.explanation import ROOTS, Explanation
 from labkit.lab.measures.state_spans import Span
-from labkit.lab.measures.trees_over_time import TreesOverTime
+from labkit.lab.measures.trees_over_time import Page, TreesOverTime
 from labkit.vault.replication.tree.merkle import FAN_OUT
 from labkit.views.player.pace import Stretch
 from labkit.views.player.recording import Recording
@@ -66,10 +66,13 @@ def _us(at_ns: int) -> int:
 
 
 def _chain(explanation: Explanation | None, sentences: _Table) -> list[Any] | None:
-    """Return a chain of causes: the places of its sentences, then its root in words."""
+    """Return a chain of causes: the places of its sentences, then what its root, the last of them, is."""
     if explanation is None:
         return None
-    return [[sentences.place((step.at_ns, step.sentence, step.row)) for step in explanation.steps], explanation.said]
+    return [
+        [sentences.place((step.at_ns, step.sentence, step.row)) for step in explanation.steps],
+        ROOTS[explanation.origin],
+    ]
 
 
 def _messages(recording: Recording, hosts: list[str]) -> dict[str, Any]:
@@ -173,7 +176,10 @@ def _trees(trees: TreesOverTime) -> dict[str, Any]:
     A page is its number, those of the local tree after those of the replicated one.
     """
     pairs = _Table()
-    compared = [[pairs.place((one.cluster, one.upstream)), _us(one.from_ns), _us(one.to_ns)] for one in trees.compared]
+    compared = [
+        [pairs.place((one.cluster, one.upstream)), _us(one.from_ns), _us(one.to_ns), _differences(_pages(one.left))]
+        for one in trees.compared
+    ]
     return {
         "since": _us(trees.since_ns),
         "compared": compared,
@@ -181,7 +187,7 @@ def _trees(trees: TreesOverTime) -> dict[str, Any]:
             "pair": [pairs.place((one.cluster, one.upstream)) for one in trees.apart],
             "from": _differences(_us(one.from_ns) for one in trees.apart),
             "took": _differences(_us(one.to_ns) - _us(one.from_ns) for one in trees.apart),
-            "pages": [_differences((tree - 1) * FAN_OUT + page for tree, page in one.pages) for one in trees.apart],
+            "pages": [_differences(_pages(one.pages)) for one in trees.apart],
         },
         "damaged": [
             [one.cluster, _us(one.from_ns), _us(one.to_ns), one.layer, one.tree, one.page, one.subpage]
@@ -189,6 +195,10 @@ def _trees(trees: TreesOverTime) -> dict[str, Any]:
         ],
         "pairs": list(pairs.values),
     }
+
+
+def _pages(pages: Iterable[Page]) -> list[int]:
+    return [(tree - 1) * FAN_OUT + page for tree, page in pages]
 
 
 def _stage(stage: Stage) -> dict[str, Any]:

@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
-from functools import cache
 from html import escape
 from typing import Any
 
@@ -19,10 +17,10 @@ from labkit.views.player.data import data_of
 from labkit.views.player.packed_columns import packed
 from labkit.views.player.page_parts import Shown, two_columns
 from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
+from labkit.views.player.script import script
 from labkit.views.player.stage import stage_of
-from labkit.views.player.style import STATIC, style
+from labkit.views.player.style import style
 
-MODULES = ("run", "pace", "map", "trees", "answer", "beside", "zoom", "player")
 TREES, BESIDE = "trees", "beside"
 """The modules that a page has only where trees were recorded, or another run is beside."""
 SPOKEN = '<p id="spoken" role="status" aria-live="polite"></p>'
@@ -80,14 +78,14 @@ def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | 
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<title>{title}</title><style>{style()}</style></head><body class="still"><main>',
-            f'<h1>{title}</h1><p class="faint">{escape(shown.facts)}</p>',
+            f'<header><h1>{title}</h1><p class="faint">{escape(shown.facts)}</p></header>',
             "<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>",
             _player(shown, beside),
             more,
             _lost(recording),
             happened_table(recording),
-            f"</main><script>(() => {{\n{script(frozenset(left_out))}",
-            f"window.player = startPlayer({said});\n}})();</script>",
+            f"</main><script>(() => {{const data = {said};",
+            f"{script(frozenset(left_out))}window.player = startPlayer(data);}})();</script>",
             "</body></html>",
         )
     )
@@ -101,23 +99,29 @@ def parts_of_page(shown: Shown) -> dict[str, Any]:
 
 
 def _player(shown: Shown, beside: RunBeside | None) -> str:
-    """Return the parts that the script fills, hidden until it runs, around the timeline, and those of a run beside."""
+    """Return the parts that the script fills, hidden until it runs, around the timeline, and those of a run beside.
+
+    What is pressed stands above the pictures, what it changes beside or below them: both are in view together.
+    """
     trees = "" if shown.recording.trees is not None else f'<p class="faint">{NO_TREES}</p>'
     rows = (*BUTTONS, APART) if beside is not None and beside.found.at_ns is not None else BUTTONS
     buttons = "".join(
         f'<button type="button" id="{name}" title="{hint}">{words}</button>' for name, words, hint in rows
     )
-    more = f'<p id="legend" class="faint"></p><div id="trees">{trees}</div>'
-    below = (
-        f'<p id="said" class="said"></p>{SPOKEN}'
-        f'<div id="controls" role="toolbar" aria-label="playing">{buttons}</div>'
-        '<p><b id="speed"></b></p><p>Clients and operators: <span id="got"></span></p>'
-        f'<p id="keys" class="faint">{KEYS}</p><section id="answer" tabindex="-1" aria-label="why" hidden></section>'
+    controls = (
+        f'<div class="bar live"><div id="controls" role="toolbar" aria-label="playing">{buttons}</div>'
+        f'<p><b id="speed"></b></p></div>{SPOKEN}'
+    )
+    more = (
+        '<p id="legend" class="faint"></p><section id="answer" tabindex="-1" aria-label="why" hidden></section>'
+        '<p id="said" class="said"></p><p>Clients and operators: <span id="got"></span></p>'
+        f'<div id="trees">{trees}</div>'
     )
     stage = two_columns(
         "", "map with messages", shown.still, more, '<div id="zoom" class="labkit-picture" hidden></div>'
     )
-    return f'{stage}<div class="live">{below}</div>{"" if beside is None else beside.html}'
+    keys = f'<p id="keys" class="live faint">{KEYS}</p>'
+    return f"{controls}{stage}{keys}{'' if beside is None else beside.html}"
 
 
 def happened_table(recording: Recording) -> str:
@@ -142,27 +146,15 @@ def _lost(recording: Recording) -> str:
     shown = recording.losses[:MAX_LOST_SHOWN]
     rows = "".join(
         f"<tr><td>{loss.write.at_ns / SECOND_NS:.3f}<td>{escape(loss.write.client)}<td>{escape(loss.write.path)}"
-        f"<td>{loss.promoted_ns / SECOND_NS:.3f}"
+        f'<td class="number">{loss.promoted_ns / SECOND_NS:.3f}'
         for loss in shown
     )
     more = f"<p>and {len(recording.losses) - len(shown)} more</p>" if len(recording.losses) > len(shown) else ""
     return (
         f"<section><h2>Acknowledged writes that are lost: {len(recording.losses)}</h2>"
         '<div class="table"><table id="lost"><thead><tr><th>acknowledged, second<th>client<th>path'
-        f"<th>lost, second</thead><tbody>{rows}</tbody></table></div>{more}</section>"
+        f"<th class='number'>lost, second</thead><tbody>{rows}</tbody></table></div>{more}</section>"
     )
-
-
-@cache
-def script(left_out: frozenset[str] = frozenset()) -> str:
-    """Return the modules as one script, without their comments and indents: each after those that it imports from."""
-    modules = [name for name in MODULES if name not in left_out]
-    return "\n".join(_packed((STATIC / f"{name}.js").read_text(encoding="utf-8")) for name in modules)
-
-
-def _packed(module: str) -> str:
-    module = re.sub(r"^(?:import|export) \{[^}]*\}[^;]*;\n?", "", module, flags=re.MULTILINE)
-    return "\n".join(line.strip() for line in module.splitlines() if line.strip() and not line.strip().startswith("//"))
 
 
 def parts_of(value: Any) -> Any:

@@ -46,10 +46,11 @@ def two_columns(which: str, words: str, timeline: str, more: str = "", below: st
 
 
 def bare(picture: str) -> str:
-    """Return a picture without what the page's own style says: its style, its colours' values, how words stand out."""
+    """Return a picture without what its page says or need not: style, values of colours, font, outlines of words."""
     found = re.sub(r"<style>.*?</style>", "", picture, flags=re.DOTALL)
     outlined = 'paint-order="stroke" stroke-width="4" stroke-linejoin="round"'
-    found = re.sub(rf' (?:(?:fill|stroke)="#[0-9a-f]{{6}}"|{outlined})', "", found)
+    known = r'xmlns="[^"]*"|font-family="[^"]*"|text-anchor="start"'
+    found = re.sub(rf' (?:(?:fill|stroke)="#[0-9a-f]{{6}}"|{outlined}|{known})', "", found)
     found = re.sub(r'(?<=\d)\.0(?=")', "", found)
     return "\n".join(_merged(found.split("\n")))
 

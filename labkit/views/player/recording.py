@@ -88,7 +88,7 @@ def recording_of(
         raise ValueError("play: expected a lab that keeps a trace, got one with trace=False")
     run = RecordedRun(parts.trace, cast("RecoveryLedger", FinishedLedger(parts.ledger)), queries)
     clusters = {plan.name: plan.node_names for plan in queries.blueprint.clusters}
-    bars, nodes = spans_of(parts.trace, clusters, parts.now)
+    bars, nodes = spans_of(parts.trace, clusters, max(parts.now, 1))  # a run of no length shows how it began
     every = with_causes(run, messages_of(run))
     hosts = _hosts(queries, every)
     happenings, left = happenings_of(run.rows, clusters)

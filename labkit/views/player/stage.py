@@ -1,6 +1,7 @@
 """Stage: where sites, hosts and lines of a played run stand; it stays the same while the run goes on.
 
-1. A host stands inside the box of its site, and no two at one place; nodes stand in the row of their cluster.
+1. A host stands inside the box of its site, and no two at one place; nodes stand in the row of their cluster.  One that
+   is alone of its kind, such as an operator, has its name beside it.
 2. Clients in great number share the places there are: each still has one.
 """
 
@@ -21,6 +22,8 @@ MAX_IN_A_ROW = 8
 WIDEST_WORDS = "not replicating"
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
 LABEL_ROOM = (26, -26, 0, 40, -40)
+MAX_BESIDE = 6
+"""How many lines may have their labels beside them, where messages do not pass over the words."""
 
 
 class StageCluster(NamedTuple):
@@ -40,7 +43,7 @@ class StageHost(NamedTuple):
 
 
 class StageGroup(NamedTuple):
-    """The words above hosts that are no nodes: who they are."""
+    """The words above hosts that are no nodes, or beside the only one: who they are."""
 
     words: str
     x: float
@@ -129,9 +132,12 @@ def _size_of(hosts: Sequence[RecordedHost]) -> tuple[float, float]:
         if key.startswith(NODE):
             width = max(width, len(row) * NODE_STEP, width_of(f"{row[0].cluster}: {WIDEST_WORDS}", SMALL))
             height += 2 * ROW + NODE_ROOM
-        else:
+        elif key == CLIENT:
             width = max(width, width_of(_words_of(key, row), SMALL), min(len(row), MAX_IN_A_ROW) * HOST_STEP)
             height += ROW + HOST_ROOM
+        else:
+            width = max(width, width_of(_words_of(key, row), SMALL) + HOST_STEP)
+            height += HOST_ROOM
     return width + 2 * MARGIN, height
 
 
@@ -145,10 +151,15 @@ def _furnish(name: str, box: Box, hosts: Sequence[RecordedHost]) -> tuple[StageS
             y += 2 * ROW
             placed += _spread(row, middle, y + NODE_ROOM / 2 - 8, NODE_STEP, len(row))
             y += NODE_ROOM
-        else:
+        elif key == CLIENT:
             groups.append(StageGroup(_words_of(key, row), middle, y + ROW - 6))
             y += ROW
             placed += _spread(row, middle, y + HOST_ROOM / 2 - 4, HOST_STEP, MAX_IN_A_ROW)
+            y += HOST_ROOM
+        else:
+            words, host_y = _words_of(key, row), y + HOST_ROOM / 2 - 4
+            groups.append(StageGroup(words, middle + HOST_STEP / 2, host_y + 5))
+            placed.append(StageHost(row[0], middle - width_of(words, SMALL) / 2, host_y))
             y += HOST_ROOM
     return StageSite(name, box, tuple(clusters), tuple(groups)), placed
 
@@ -160,22 +171,26 @@ def _spread(hosts: Sequence[RecordedHost], middle: float, y: float, step: float,
 
 
 def _lines(recording: Recording, links: Sequence[tuple[str, str, str]], places: SitePlaces) -> list[StageLine]:
-    """Place the lines, and their labels where they are free of sites and of one another if possible.
+    """Place the lines, and their labels where they are free of sites, of one another and of other lines if possible.
 
     A label has two lines: what is usual, and below it what a fault does; there is room for the longest that is said.
+    Of many lines each has its label on it, so that it is plain whose it is.
     """
-    taken, sites = list(places.boxes), recording.sites
-    found = []
-    for a, b, words in links:
-        segment = places.way(sites.index(a), sites.index(b))
+    sites = recording.sites
+    ways = [places.way(sites.index(a), sites.index(b)) for a, b, _ in links]
+    taken, found = list(places.boxes), []
+    on_the_line = len(links) > MAX_BESIDE
+    for (a, b, words), segment in zip(links, ways, strict=True):
         faults = [span.words for span in recording.lines if {span.a, span.b} == {a, b}]
         longest = max((words, *faults), key=len)
         boxes = [
-            _label_box(longest, bool(faults), *segment.beside(beside).at(share))
+            (abs(beside) if on_the_line else 0, _label_box(longest, bool(faults), *segment.beside(beside).at(share)))
             for beside in LABEL_ROOM
             for share in SHARES
         ]
-        box = next((box for box in boxes if is_free(box, taken)), boxes[0])
+        others = [way for way in ways if way is not segment]
+        free = [(off, any(way.crosses(box) for way in others), box) for off, box in boxes if is_free(box, taken)]
+        box = min(free, key=lambda one: one[:2])[2] if free else boxes[0][1]
         taken.append(box)
         found.append(StageLine(a, b, words, segment, box.centre[0], box.y + ROW / 2))
     return found

@@ -14,7 +14,6 @@ from labkit import Lab
 from labkit.front.lab_file import disk
 from labkit.front.lab_file.disk import open_file, read_file, write_file
 from labkit.front.lab_file.errors import LabFileError
-from labkit.front.lab_file.lab_file import LabFile, packed
 from labkit.lab.snapshot import Snapshot
 
 
@@ -88,16 +87,3 @@ def test_a_number_that_does_not_fit_is_refused(field: str, small_snapshot: Snaps
 
     with pytest.raises(LabFileError, match=r"no lab can be built|is another than it holds"):
         open_file(path, Lab.restore)
-
-
-def test_a_file_of_the_first_format_still_opens():
-    """It was written when that format was new: a write was on its way over a line that had just healed."""
-    lab, found = open_file(Path(__file__).parent / "format-1.lab", Lab.restore)
-
-    assert found.written_by == "labkit 0.9.0"
-    assert lab.lag("paris", "tokyo").entries > 0
-    lab.run("10s")
-    assert lab.lag("paris", "tokyo").entries == 0
-    assert lab["paris"].get("secret/data/app?version=1").data["data"] == {"user": "ada", "n": [1, 2.5, 2**70]}
-    assert not lab.invariants.broken
-    assert packed(LabFile(snapshot=lab.snapshot()))

@@ -65,7 +65,8 @@ def test_a_cut_keeps_pages_apart_and_a_promotion_ends_the_comparison(pair: Lab) 
     lab.partition("paris", "tokyo")
     lab["paris"].post("secret/data/only-here", {"data": {"n": 1}})
     lab.run("2s")
-    assert trees.pages_at(said(lab), lab.now - 1) == {("tokyo", "paris"): apart_now(lab)}
+    before = apart_now(lab)
+    assert trees.pages_at(said(lab), lab.now - 1) == {("tokyo", "paris"): before}
     lab["tokyo"].promote(force=True)
     lab.run("1s")
     assert said(lab).apart[-1].to_ns < lab.now
@@ -73,6 +74,8 @@ def test_a_cut_keeps_pages_apart_and_a_promotion_ends_the_comparison(pair: Lab) 
     (compared,) = said(lab).compared
     assert compared[:2] == ("tokyo", "paris")
     assert compared.to_ns == said(lab).apart[-1].to_ns
+    assert compared.left == before
+    assert before
 
 
 @pytest.mark.parametrize("layer", ["root", "subtree", "page", "subpage", "storage"])

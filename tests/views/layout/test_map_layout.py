@@ -170,16 +170,17 @@ def test_the_legend_names_what_is_shown_and_nothing_else():
         return [label.words for label in layout(contents).legend]
 
     plain, quiet = mesh(2), mesh(2)._replace(follows=())
-    assert legend(quiet) == ["A active"]
-    assert legend(plain) == ["A active", "arrow: streams to the secondary"]
+    assert legend(quiet) == ["primary", "A active"]
+    assert legend(plain) == ["primary", "A active", "arrow: streams to the secondary"]
     behind = plain.follows[0]._replace(streams=False)
     assert legend(plain._replace(follows=(behind,))) == [
-        "A active",
+        *("primary", "A active"),
         "broken arrow: does not stream",
         "red words: a fault, or lag",
     ]
     cut = quiet._replace(lines=(LineMark("site-0", "site-1", "80 ms", BOTH_WAYS, False),))
-    assert legend(cut) == ["A active", "cross: cut", "dotted line: over other sites", "red words: a fault, or lag"]
+    signs = ["A active", "cross: cut", "dotted line: over other sites", "red words: a fault, or lag"]
+    assert legend(cut) == ["primary", *signs]
     states = tuple([NodeMark(state, state) for state in ("down", "sealed", "standby", "paused")])
     nodes = SiteMark("s", (ClusterMark("s", "primary", states),), 0)
     assert legend(MapContents(0, (nodes,), (), ())) == ["s standby", "# sealed", "‖ paused", "d down"]

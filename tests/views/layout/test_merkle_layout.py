@@ -9,7 +9,16 @@ import pytest
 
 from labkit.views.boxes import Box, is_free, width_of
 from labkit.views.contents.merkle_contents import Cell, ChosenPage, LeafRow, MerkleContents, Sent, Subtree
-from labkit.views.layout.merkle_layout import MAX_CHARACTERS, MAX_ROWS, PlacedGrid, layout, lines_of, shortened
+from labkit.views.layout.merkle_layout import (
+    AXES,
+    LEGEND,
+    MAX_CHARACTERS,
+    MAX_ROWS,
+    PlacedGrid,
+    layout,
+    lines_of,
+    shortened,
+)
 from labkit.views.picture import SMALL
 
 
@@ -39,6 +48,33 @@ def test_nothing_overlaps_and_nothing_is_outside(contents: MerkleContents) -> No
         assert line.x + width_of(line.words, SMALL) <= marks.width
         assert line.y <= marks.height
         assert not any(box.holds(line.x + 1, line.y - 4) for box in placed)
+
+
+def test_the_way_to_the_subpages_goes_through_no_cell_and_no_words() -> None:
+    for chosen in (0, 7, 15, 77, 240, 255):
+        for tree in ("replicated", "local"):
+            contents = index()
+            assert contents.chosen is not None
+            marks = layout(contents._replace(chosen=contents.chosen._replace(number=chosen, tree=tree)))
+            pages = marks.grids[("replicated", "local").index(tree)]
+            *_, down, aside, on = marks.edges
+            assert down[:2] == (pages.box_of(chosen).right, pages.box_of(chosen).y)
+            assert (down[2:], aside[2:]) == (aside[:2], on[:2])
+            for x1, y1, x2, y2 in (down, aside, on):
+                way = Box(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1))
+                assert all(not way.overlaps(grid.box_of(n)) for grid in marks.grids for n in range(256))
+                assert not any(way.overlaps(Box(line.x, line.y - 13, 200, 16)) for line in marks.words)
+
+
+def test_the_legend_names_what_stands_in_a_cell() -> None:
+    marks = layout(index())
+    bare = index(chosen=False)
+    empty = tuple(
+        [tree._replace(pages=tuple([Cell(n, 0, False, False, False) for n in range(256)])) for tree in bare.subtrees]
+    )
+
+    assert {line.words for line in marks.words} >= {*LEGEND.values(), AXES}
+    assert {line.words for line in layout(bare._replace(subtrees=empty)).words} & {*LEGEND.values(), AXES} == {AXES}
 
 
 def test_cells_stand_sixteen_a_row() -> None:

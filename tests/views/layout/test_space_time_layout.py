@@ -5,9 +5,13 @@ from __future__ import annotations
 from labkit.trace import FaultEvent, MessageEvent, NoteEvent, ObservedEvent
 from labkit.views.layout.space_time_layout import (
     LEFT,
+    LOST,
     MAX_HOSTS,
     MAX_LISTED,
+    RADIUS,
+    RAISED,
     RIGHT,
+    ROW,
     WIDTH,
     RunPart,
     host_of,
@@ -37,7 +41,7 @@ def test_both_runs_have_the_same_hosts_and_the_same_axis() -> None:
     heights = dict(first.hosts)
     assert (arrived.ends[1], arrived.ends[3]) == (heights["paris-1"], heights["tokyo-1"])
     assert second.marks[0][0] == "1"
-    assert second.marks[0][2] == dict(second.hosts)["paris-1"]
+    assert second.marks[0][2] == dict(second.hosts)["paris-1"] - RAISED
     assert [words for words, _ in second.listed] == ["1 word 0"]
     assert first.y < second.y < marks.axis_y < marks.height
 
@@ -62,3 +66,8 @@ def test_marks_of_one_host_that_stand_near_share_a_number() -> None:
 def test_what_happens_at_no_host_has_none() -> None:
     assert host_of(NoteEvent("note", 1, "x")) == ""
     assert host_of(ObservedEvent("observed", 1, "tokyo-1", "x", ())) == "tokyo-1"
+
+
+def test_a_mark_stands_on_no_sign_of_a_lost_message_at_its_host_or_the_one_above() -> None:
+    assert RAISED - RADIUS > LOST
+    assert ROW - RAISED - RADIUS > LOST

@@ -14,7 +14,7 @@ from labkit.lab.measures.state_spans import Span
 from labkit.places import scenarios
 from labkit.views.boxes import Box, width_of
 from labkit.views.contents.timeline_contents import Column, TimelineContents, TimelineMark, Window
-from labkit.views.layout.timeline_layout import LEGEND, SIGNS, WIDTH, TimelineLayout, lag_words, layout
+from labkit.views.layout.timeline_layout import MAX_LEFT, SIGNS, TONES, WIDTH, TimelineLayout, lag_words, layout
 from labkit.views.picture import SMALL
 from labkit.views.time_axis import MAX_TICKS
 from labkit.views.timeline import layout_of_lab
@@ -207,17 +207,38 @@ def test_what_lags_say():
     assert lag_words(Span("tokyo", 0, 9, "silent", "hears nothing for 4.0 s")) == "hears nothing for 4.0 s"
 
 
-def test_the_legend_says_what_each_sign_means_that_occurs():
-    def legend(shown: TimelineContents) -> list[str]:
-        return [one.words for one in layout(shown).legend]
+def legend(shown: TimelineContents) -> list[str]:
+    """What the legend of a timeline says."""
+    return [one.words for one in layout(shown).legend]
 
+
+def test_the_legend_says_what_each_sign_and_tone_means_that_occurs():
     everything = contents([TimelineMark(5, what, "x") for what in SIGNS], (Span("tokyo", 0, 9, "silent", "hears"),))
-    everything = everything._replace(nodes=(Span("paris-1", 0, 9, "active", ""),), columns=(Column(0, 1, 2, 3, 4),))
-    assert legend(everything) == list(LEGEND)
-    assert legend(contents([])._replace(columns=())) == []
+    states = ("active", "standby", "sealed", "paused", "down")
+    everything = everything._replace(
+        spans=tuple([Span("tokyo", at, at + 1, tone, "") for at, tone in enumerate(TONES)]),
+        nodes=tuple([Span("paris-1", at, at + 1, what, "") for at, what in enumerate(states)]),
+        columns=(Column(0, 1, 2, 3, 4),),
+    )
+    assert legend(everything) == [
+        *("primary", "secondary", "not replicating", "sealed", "down"),
+        *("× fault", "+ its undoing", "> step", "^ new role", "! broken rule", "* note"),
+        "striped: behind, or hears nothing",
+        "node: thick serves, thin stands by, dotted sealed, fine dots paused, none down",
+        "operations: full answered, striped refused, hollow in doubt",
+        "† acknowledged write lost",
+    ]
+
+
+def test_the_legend_names_nothing_that_does_not_occur():
+    empty = contents([])._replace(columns=())
+    assert legend(empty) == []
     for what, sign in SIGNS.items():
-        only = contents([TimelineMark(5, what, "x")])._replace(columns=())
-        assert [words.split(" ")[0] for words in legend(only)] == [sign]
+        assert [words[0] for words in legend(empty._replace(marks=(TimelineMark(5, what, "x"),)))] == [sign]
+    assert legend(empty._replace(nodes=(Span("paris-1", 0, 9, "standby", ""),))) == ["node: thin stands by"]
+    assert legend(empty._replace(columns=(Column(0, 0, 2, 0, 0),))) == ["operations: striped refused"]
+    (tone,) = layout(empty._replace(spans=(Span("tokyo", 0, 9, "disabled", ""),))).legend
+    assert (tone.words, tone.what) == ("not replicating", "disabled")
 
 
 def struck_through(placed: TimelineLayout) -> list[tuple[str, str]]:
@@ -228,15 +249,37 @@ def struck_through(placed: TimelineLayout) -> list[tuple[str, str]]:
             continue
         if mark.label.x + 0.01 < other.x < mark.label.right - 0.01:
             found.append((mark.mark.words, other.mark.words))
+    for mark in placed.marks:
+        falls = [Box(mark.x, top, 0.5, bottom - top) for top, bottom in placed.falls(mark.x, placed.top)]
+        found += [
+            (label.words, mark.mark.words) for label in placed.lag_labels for part in falls if label.box.overlaps(part)
+        ]
     return found
 
 
 @settings(deadline=None, max_examples=examples(100))
-@given(MARKS)
-@example(CROWD)
-@example([TimelineMark(98, "fault", "crash of paris"), TimelineMark(96, "step", "promote of tokyo")])
-def test_no_line_goes_through_a_label(marks):
-    assert struck_through(layout(contents(marks))) == []
+@given(MARKS, st.integers(0, 90))
+@example(CROWD, 20)
+@example([TimelineMark(98, "fault", "crash of paris"), TimelineMark(96, "step", "promote of tokyo")], 90)
+def test_no_line_goes_through_a_label(marks, at):
+    lags = [Span(name, at, at + 10, "silent", "hears nothing for 3.4 s") for name in ("paris", "tokyo")]
+    assert struck_through(layout(contents(marks, tuple(lags)))) == []
+
+
+def test_a_line_leaves_a_gap_for_the_labels_that_it_meets_and_is_whole_elsewhere():
+    lag = Span("tokyo", 20, 40, "silent", "hears nothing for 3.4 s")
+    placed = layout(contents([TimelineMark(5, "fault", "cut"), TimelineMark(30, "fault", "crash")], (lag,)))
+    (label,), (there, here) = placed.lag_labels, (mark.x for mark in placed.marks)
+
+    assert placed.falls(there, 10.0) == [(10.0, placed.operations_y)]
+    assert placed.falls(here, 10.0) == [(10.0, label.box.y), (label.box.bottom, placed.operations_y)]
+
+
+def test_names_leave_most_of_the_width_to_time():
+    names = ("x" * 90, ("y" * 90,))
+    placed = layout(contents([])._replace(clusters=(names,)))
+
+    assert placed.left == MAX_LEFT
 
 
 def test_the_layout_is_the_one_that_is_kept(full_timeline, kept, numbers):

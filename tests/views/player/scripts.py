@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from labkit.views.player.page import script
+from labkit.views.player.script import modules
 from tests import environment
 
 NODE = shutil.which("node")
@@ -20,6 +20,8 @@ def asked(folder: Path, data: Any, expression: str) -> Any:
         return None
     path = folder / "asked.js"
     said = json.dumps(data)
-    path.write_text(f"{script()}\nconst data = {said};\nconsole.log(JSON.stringify({expression}));\n", encoding="utf-8")
+    path.write_text(
+        f"{modules()}\nconst data = {said};\nconsole.log(JSON.stringify({expression}));\n", encoding="utf-8"
+    )
     done = subprocess.run([NODE, str(path)], env=environment.users(), capture_output=True, check=True, text=True)
     return json.loads(done.stdout)

@@ -10,6 +10,7 @@ from labkit import Lab
 from labkit.views.player.pace import shown_ms
 from labkit.views.player.page import APART
 from labkit.views.player.recording import recording_of, stretches_of
+from labkit.views.player.script import script
 from tests.browser import BROWSER, Browser, in_a_browser
 
 
@@ -51,7 +52,8 @@ def test_a_page_has_what_it_needs_and_no_more(labs: tuple[Lab, Lab]) -> None:
     lab, other = labs
     alone, both = lab.play().html, lab.play(beside=other).html
 
-    assert "makeBeside(data" not in alone.replace("data.beside && makeBeside(data.beside", "")
+    assert script(frozenset({"beside", "trees"})) in alone
+    assert script(frozenset({"trees"})) in both
     assert (APART[1] in alone, APART[1] in both) == (False, True)
     assert "they part at" in both
     same = lab.play(beside=lab.branch("same")).html

@@ -1,53 +1,15 @@
-"""Page: everything is in the document, and it says all without a script; the modules are short and stand in order."""
+"""Page: everything is in the document, and it says all without a script."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
 
-import pytest
-
 from labkit import Lab
 from labkit.views.player.happenings import OnlyCounted
-from labkit.views.player.page import MODULES, happened_table, script
+from labkit.views.player.page import happened_table
 from labkit.views.player.recording import recording_of
-from labkit.views.player.style import STATIC, style
-
-MAX_LINES = 300
-
-
-def test_the_modules_are_those_there_are_and_short() -> None:
-    assert {path.name for path in STATIC.iterdir()} == {"player.css", *(f"{name}.js" for name in MODULES)}
-    for name in MODULES:
-        module = (STATIC / f"{name}.js").read_text(encoding="utf-8")
-        assert len(module.splitlines()) <= MAX_LINES
-        assert module.startswith("// ")
-        assert "innerHTML" not in module, "names are put in as text"
-        assert not re.search(r"\b(?:fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import)\(", module)
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_a_module_stands_after_those_it_imports_from(name: str) -> None:
-    module = (STATIC / f"{name}.js").read_text(encoding="utf-8")
-    before = MODULES[: MODULES.index(name)]
-
-    for names, source in re.findall(r"^import \{([^}]*)\} from \"\./(\w+)\.js\";", module, re.MULTILINE):
-        assert source in before
-        there = (STATIC / f"{source}.js").read_text(encoding="utf-8")
-        exported = re.search(r"^export \{([^}]*)\};", there, re.MULTILINE)
-        assert exported
-        assert set(re.findall(r"\w+", names)) <= set(re.findall(r"\w+", exported[1]))
-
-
-def test_one_script_is_made_of_them_without_their_comments() -> None:
-    assert not re.search(r"^(?:import|export|//)", script(), re.MULTILINE)
-    assert "function startPlayer(" in script()
-    declared = re.findall(r"^(?:function|const|let) (\w+)", "\n".join(_modules()), re.MULTILINE)
-    assert len(declared) == len(set(declared)), "in one script no two have one name"
-
-
-def _modules() -> list[str]:
-    return [(STATIC / f"{name}.js").read_text(encoding="utf-8") for name in MODULES]
+from labkit.views.player.style import style
 
 
 def test_the_style_has_every_colour_that_is_used() -> None:

@@ -65,7 +65,8 @@ def test_the_page_of_a_failover_is_small_and_names_no_address(failover: Lab) -> 
 
 
 @pytest.mark.parametrize(
-    ("every_ms", "has_trees", "whole", "packed"), [(200, False, 80, 20), (50, False, 200, 40), (200, True, 80, 25)]
+    ("every_ms", "has_trees", "whole", "packed"),
+    [(200, False, 80, 20), (200, True, 80, 25), pytest.param(50, False, 200, 40, marks=pytest.mark.slow)],
 )
 def test_a_minute_of_writes_is_small(every_ms: int, has_trees: bool, whole: int, packed: int) -> None:
     work = WorkloadPlan(operation="put-secret", every_ns=every_ms * 1_000_000, keys=40, from_ns=SECOND_NS)
@@ -124,6 +125,7 @@ def test_it_is_stepped_by_keys_and_requests_nothing(failover: Lab, browser: Brow
     browser.look(1280, 900)
     address = opened(browser, failover.play(), tmp_path)
     focus(browser, "time")
+    browser.press("Home")
     seen = []
     for _ in range(60):
         browser.press("PageDown")
@@ -143,6 +145,46 @@ def test_it_is_stepped_by_keys_and_requests_nothing(failover: Lab, browser: Brow
     assert at(browser) < 20.006 < stepped < 20.05
     assert browser.requested() == [address]
     assert browser.complaints() == []
+
+
+@in_a_browser
+@pytest.mark.slow
+def test_it_opens_at_the_first_instant_of_interest(failover: Lab, browser: Browser, tmp_path: Path) -> None:
+    browser.look(1280, 900)
+    opened(browser, failover.play(), tmp_path)
+    lost = min(write.at_ns for write in failover.ledger.lost())
+    assert at(browser) == lost // 1_000 / 1e6, "the first lost write is acknowledged before the crash that loses it"
+    assert browser.evaluate(TEXT % "spoken") == ""
+
+    quiet = Lab.pair(seed=7).run("2s")
+    opened(browser, quiet.play(), tmp_path)
+    assert at(browser) == 0
+    quiet.replicate("paris", "tokyo")
+    opened(browser, quiet.play(only="replication"), tmp_path)
+    first = quiet.play(only="replication").recording
+    assert at(browser) == next(one.sent_ns for one in first.messages if one.row == first.interesting[0]) // 1_000 / 1e6
+    quiet.run("1s").crash("paris")
+    opened(browser, quiet.run("1s").play(), tmp_path)
+    (fault,) = {one.at_ns for one in quiet.trace.select("fault")}
+    assert at(browser) == fault // 1_000 / 1e6
+
+
+@in_a_browser
+@pytest.mark.slow
+def test_what_is_pressed_and_what_it_changes_are_on_one_screen(failover: Lab, browser: Browser, tmp_path: Path) -> None:
+    browser.look(1280, 720)
+    opened(browser, failover.play(), tmp_path)
+    below = "document.getElementById(%r).getBoundingClientRect().bottom > innerHeight"
+    shown = ["controls", "speed", "map", "legend", "said", "got", "time"]
+    assert [name for name in shown if browser.evaluate(below % name)] == []
+    browser.evaluate("document.querySelector('#lost tbody tr').click()")
+    browser.evaluate("scrollTo(0, 0)")
+    assert [name for name in ("controls", "map", "answer", "time") if browser.evaluate(below % name)] == []
+    row = "document.querySelector('#happened tr[aria-current]')"
+    browser.evaluate("player.show(36255000)")
+    edges = "(one) => [one.getBoundingClientRect().top, one.getBoundingClientRect().bottom]"
+    (top, bottom), (box_top, box_bottom) = browser.evaluate(f"[{row}, {row}.closest('.table')].map({edges})")
+    assert box_top <= top < bottom <= box_bottom, "the row of what happened last is in view in its table"
 
 
 @in_a_browser
@@ -240,6 +282,7 @@ def test_where_motion_is_reduced_it_goes_from_event_to_event(
     browser.call("Emulation.setEmulatedMedia", features=[reduced])
     opened(browser, drilled_lab.play(), tmp_path)
     focus(browser, "time")
+    browser.press("Home")
     browser.press(" ")
     browser.wait_for("player.at() > 0")
     stops: Any = browser.evaluate("[player.at(), [...player.run.stops].includes(player.at())]")

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lab.measures.tree_record import leaves_of
 from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.service.silence import Silence
+from labkit.vault.replication.tree.merkle import FAN_OUT, bucket, classify
 from labkit.views.contents import map_contents
 from labkit.views.player.data import data_of
 from labkit.views.player.recording import MAX_EXPLAINED, recording_of
@@ -22,7 +24,9 @@ from tests.views.player.scripts import NODE, asked
 EVERYDAY, MORE = 4, 50
 SAYS = """(() => {
   const run = readRun(data.data);
+  const trees = readTrees(data.data);
   return data.instants.map((at) => ({
+    trees: treesAt(trees, at).map((pair) => [pair, pairWords(pair)]),
     state: stateAt(run, at),
     flying: onTheWay(run, at).map((message) => [run.sent[message], ...data.data.kinds[run.kind[message]].slice(0, 3)]),
   }));
@@ -50,6 +54,20 @@ class Seen:
         )
         ended = list(lab.ledger.operations)
         self.counts = [sum(one.outcome == how for one in ended) for how in ("answered", "refused", "unknown")]
+        streaming = [name for name, mode in self.modes.items() if mode == ("secondary", "stream-wals")]
+        upstreams = {name: queries.progress.upstream(name, lab.now) for name in streaming}
+        self.apart = {
+            name: (upstream, pages_apart(lab, name, upstream))
+            for name, upstream in upstreams.items()
+            if queries.active_node(name) and queries.active_node(upstream)  # else there is no index to look at
+        }
+
+
+def pages_apart(lab: Any, cluster: str, upstream: str) -> list[int]:
+    """The pages in which the indexes of two clusters differ, compared leaf by leaf."""
+    here, there = leaves_of(lab.queries, cluster), leaves_of(lab.queries, upstream)
+    keys = [key for key in {*here, *there} if here.get(key) != there.get(key)]
+    return sorted({(classify(key) - 1) * FAN_OUT + bucket(key) // FAN_OUT for key in keys})
 
 
 def is_hit(network: Any, message: Any) -> bool:
@@ -62,6 +80,7 @@ def drilled(seed: int) -> tuple[Any, list[Seen]]:
     rng = random.Random(seed)
     lab: Any = Lab(plain(rng), seed=seed)
     seen = []
+    lab.keep_pictures()
     with suppress(RunbookError):
         lab.replicate("paris", "tokyo")
     for _ in range(8):
@@ -81,11 +100,12 @@ def drilled(seed: int) -> tuple[Any, list[Seen]]:
 def test_what_is_said_of_any_instant_was_so(seeds: range, tmp_path: Path) -> None:
     for seed in seeds:
         lab, seen = drilled(seed)
-        recording = recording_of(lab.queries, lab.invariants)
+        recording = recording_of(lab.queries, lab.invariants, None, lab._pictures)
         data = data_of(recording, stage_of(recording))
         answers = asked(tmp_path, {"data": data, "instants": [one.at for one in seen]}, SAYS)
         for was, says in zip(seen, answers or (), strict=NODE is not None):
             compare(f"seed {seed}, {was.at / 1e6} s", was, says, data, recording)
+            compare_trees(f"seed {seed}, {was.at / 1e6} s", was, says["trees"], recording)
             assert says["state"]["lost"] == lost_by(lab.ledger, was.at), f"seed {seed}, {was.at / 1e6} s"
 
 
@@ -107,6 +127,27 @@ def compare(where: str, was: Seen, says: Any, data: Any, recording: Any) -> None
     flying = sorted((sent, hosts[a], hosts[b], data["whats"][what]) for sent, a, b, what in says["flying"])
     assert flying == [one for one in was.flying if one in ended], where
     assert state["counts"] == was.counts, where
+
+
+def compare_trees(where: str, was: Seen, says: Any, recording: Any) -> None:
+    """Who is said to have every page as another, or which pages differ, follows it, and its index says the same."""
+    shown = {(pair["cluster"], pair["upstream"]): (pair, words) for pair, words in says}
+    for cluster, (upstream, pages) in was.apart.items():
+        pair, words = shown[cluster, upstream]
+        assert pair["compared"], where
+        assert pair["pages"] == pages, where
+        assert (f"every page as in {upstream}'s" in words) == (not pages), where
+    for (cluster, upstream), (pair, words) in shown.items():
+        follows = was.modes[cluster][0] in ("secondary", "unknown")  # a cluster that is down holds what it held
+        assert not pair["compared"] or follows, where
+        assert pair["compared"] or f": every page as in {upstream}" not in words, where
+        if pair["parted"] is not None:
+            parted = next(
+                one.left
+                for one in recording.trees.compared
+                if (one.cluster, one.upstream, one.to_ns // 1_000) == (cluster, upstream, pair["parted"])
+            )
+            assert pair["pages"] == sorted((tree - 1) * FAN_OUT + page for tree, page in parted), where
 
 
 def lost_by(ledger: Any, at: int) -> int:
@@ -152,3 +193,12 @@ def test_a_lab_without_a_trace_cannot_be_played() -> None:
 
     with pytest.raises(ValueError, match="play: expected a lab that keeps a trace"):
         lab.play()
+
+
+def test_a_run_of_no_length_shows_how_the_lab_began() -> None:
+    lab = Lab.pair(seed=7)
+    recording = recording_of(lab.queries, lab.invariants)
+
+    assert recording.end_ns == 0
+    assert {(span.row, span.what) for span in recording.spans} == {("paris", "disabled"), ("tokyo", "disabled")}
+    assert [span.what for span in recording.nodes] == [*("active", "standby", "standby") * 2]

@@ -62,6 +62,18 @@ def labels_fit(stage: Stage) -> bool:
     )
 
 
+def test_one_that_is_alone_of_its_kind_has_its_name_beside_it() -> None:
+    stage = stage_of(some(3))
+    words = {one.words: one for site in stage.sites for one in site.groups}
+    operators = [one for one in stage.hosts if one.host.kind == "operator"]
+
+    assert operators
+    for one in operators:
+        name = words[one.host.name]
+        assert one.x + 6 < name.x - width_of(name.words, SMALL) / 2, "the name begins right of the sign"
+        assert one.y == name.y - 5
+
+
 def test_many_clients_share_the_places_there_are() -> None:
     recording = some(3)
     crowd = tuple([RecordedHost(f"c{number}", CLIENT, recording.sites[0]) for number in range(50)])

@@ -43,13 +43,39 @@ def test_no_words_stand_over_others(drilled_lab: Lab, tmp_path: Path) -> None:
         xs = f"placed(data, {stretch}, (at) => 110 + 534 * at / {stretch[1]})"
         boxes: dict[int, list[tuple[float, float]]] = {}
         rows = asked(tmp_path, data, xs) or ()
+        strokes = [(x, row) for x, _, row, _, _ in rows if row >= 0]
         for x, words, row, start, _ in rows:
+            assert not any(above < row and start < at < start + len(words) * 7.2 for at, above in strokes)
             assert row < 0 or abs(start - x) <= 3 or abs(start + len(words) * 7.2 - x) <= 3.001
             if row >= 0:
                 boxes.setdefault(row, []).append((start, start + len(words) * 7.2))
         for places in boxes.values():
             assert all(right < left for (_, right), (left, _) in pairwise(sorted(places)))
         assert not rows or any(row[2] >= 0 for row in rows)
+
+
+def test_every_node_has_a_row_below_its_cluster_with_what_it_was(drilled_lab: Lab, tmp_path: Path) -> None:
+    recording = recording_of(drilled_lab.queries, drilled_lab.invariants)
+    data = data_of(recording, stage_of(recording))
+    rows, bottom = asked(tmp_path, data, "rowsOf(data.clusters, 74)") or ([], 0)
+    names = [name for cluster, nodes in recording.clusters.items() for name in (cluster, *nodes)]
+
+    assert [name for name, *_ in rows] in ([], names)
+    assert [is_node for *_, is_node in rows] == [name not in recording.clusters for name, *_ in rows]
+    heights = [y for _, _, y, _ in rows]
+    assert heights == sorted(set(heights))
+    assert not rows or heights[-1] < bottom
+    end = data["end"]
+    pieces = f"data.clusters[0][2].map(([, states]) => piecesOf(states, (at) => 110 + 534 * at / {end}, {end}))"
+    for (_, states), drawn in zip(data["clusters"][0][2], asked(tmp_path, data, pieces) or (), strict=False):
+        assert [what for _, _, what, *_ in drawn] == [what for _, what in states]
+        assert all(right[0] == left[1] for left, right in pairwise(drawn))
+        assert (drawn[0][0], drawn[-1][1]) == (110, 644)
+
+
+def test_a_long_name_fits_left_of_its_row(tmp_path: Path) -> None:
+    names = ["paris-1", "saint-germain-en-laye-2"]
+    assert asked(tmp_path, names, "data.map(fitting)") in (None, ["paris-1", "saint-…aye-2"])
 
 
 @pytest.mark.slow

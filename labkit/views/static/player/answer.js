@@ -25,10 +25,10 @@ function answerOf(run, asked) {
 
 function stepsOf(data, chain) {
   if (!chain) return { steps: [], root: "the trace says no more of it" };
-  const steps = chain[0].map((place) => data.sentences[place]).map(([at, sentence, row]) => [
-    at, row === null ? sentence : `${sentence}, row ${row}`,
-  ]);
-  return { steps, root: `root: ${chain[1]}` };
+  const found = chain[0].map((place) => data.sentences[place]);
+  const [at, sentence] = found.at(-1);
+  const steps = found.map(([when, words, row]) => [when, row === null ? words : `${words}, row ${row}`]);
+  return { steps, root: `root: ${chain[1]}, at ${inSeconds(at)}: ${sentence}` };
 }
 
 // An answer in an element: `go` is called with the instant of each step that is chosen.

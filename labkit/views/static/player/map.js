@@ -79,9 +79,9 @@ function drawStill(svg, data) {
     draw("text", svg, { x, y: y + 4, class: "words faint" }, words);
     lineOf.set(`${a} ${b}`, { line, words: draw("text", svg, { x, y: y + 20, class: "words alarm" }) });
   });
-  groups.forEach(([words, x, y]) => draw("text", svg, { x, y, class: "words faint" }, words));
+  groups.forEach(([words, x, y]) => draw("text", svg, { x, y, class: "faint" }, words));
   const said = new Map(clusters.map(([name, x, y]) => [name, [
-    draw("text", svg, { x, y, class: "words" }), draw("text", svg, { x, y: y + 17, class: "words faint" }),
+    draw("text", svg, { x, y }), draw("text", svg, { x, y: y + 17, class: "faint" }),
   ]]));
   const nodes = new Map();
   data.hosts.forEach(([name, kind, x, y]) => {
@@ -91,7 +91,7 @@ function drawStill(svg, data) {
     }
     const circle = draw("circle", svg, { cx: x, cy: y, r: 12 });
     nodes.set(name, [circle, draw("text", svg, { x, y: y + 5, class: "letter" })]);
-    draw("text", svg, { x, y: y + 27, class: "words faint" }, name.slice(name.lastIndexOf("-") + 1));
+    draw("text", svg, { x, y: y + 27, class: "faint" }, name.slice(name.lastIndexOf("-") + 1));
   });
   return { lineOf, said, nodes };
 }
@@ -134,7 +134,7 @@ function makeMap(room, run) {
       second.textContent = more.join(", ");
       nodes.forEach(([node, is]) => {
         const [circle, letter] = still.nodes.get(node);
-        circle.setAttribute("class", `node ${is === "active" ? what : is}`);
+        circle.setAttribute("class", `node fill-${is === "active" ? what : is === "sealed" || is === "down" ? is : "paper"}`);
         letter.setAttribute("class", is === "standby" || is === "paused" ? "letter" : "letter on");
         letter.textContent = LETTERS[is] ?? "";
       });

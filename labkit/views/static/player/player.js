@@ -11,7 +11,7 @@ import { legendOf, makeMap } from "./map.js";
 import { breaksOf, instantAt, readPace, shownAt, speedAt, speedWords } from "./pace.js";
 import { makeTrees } from "./trees.js";
 import { makeZoom } from "./zoom.js";
-import { gotAt, inSeconds, messageWords, readRun, sentenceAt, stateAt, stopBeside } from "./run.js";
+import { firstOfInterest, gotAt, inSeconds, messageWords, readRun, sentenceAt, stateAt, stopBeside } from "./run.js";
 
 const STEP_MS = 1200;
 const FACTORS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
@@ -45,7 +45,7 @@ function startPlayer(given) {
     [chosen, marked] = [-1, null];
     table(rows, (happening) => { show(run.happened[happening]); ask({ happening }); });
     table([...document.querySelectorAll("#lost tbody tr")], (loss) => { show(data.losses[loss][0]); ask({ loss }); });
-    find("legend").textContent = legendOf(data).join("   ");
+    find("legend").replaceChildren(...legendOf(data).map((words) => Object.assign(document.createElement("span"), { textContent: words })));
   }
 
   function show(instant, spoken = true) {
@@ -53,7 +53,7 @@ function startPlayer(given) {
     const own = Math.min(at, data.end);
     drawn = map.show(own, chosen);
     const other = beside?.show(at);
-    const sentence = [at > data.end && "This run has ended.", sentenceAt(run, own), trees?.show(own)].filter(Boolean).join(" ");
+    const sentence = [at > data.end && "This run has ended.", sentenceAt(run, own), trees?.show(own, downAt(own))].filter(Boolean).join(" ");
     cursor.put(own, sentence);
     zoom.put(own);
     find("said").textContent = sentence;
@@ -64,12 +64,18 @@ function startPlayer(given) {
     if (spoken) find("spoken").textContent = other ? `Here: ${sentence} There: ${other}` : sentence;
   }
 
+  function downAt(instant) {
+    return stateAt(run, instant).clusters.filter(({ what }) => what === "down").map(({ name }) => name);
+  }
+
   function mark(happening) {
     const row = rows[happening] ?? null;
     if (row === marked) return;
     marked?.removeAttribute("aria-current");
     row?.setAttribute("aria-current", "true");
     marked = row;
+    const box = row?.closest(".table");
+    if (box && !box.matches(":hover, :focus-within")) box.scrollTop = row.offsetTop - box.clientHeight / 2;
   }
 
   function frame(now) {
@@ -185,7 +191,7 @@ function startPlayer(given) {
   bar(find("controls"), buttons);
   load(given);
   document.body.classList.remove("still");
-  show(0, false);
+  show(data.apart ?? firstOfInterest(run), false);
   return { figures, load, show, pause, at: () => at, end: () => end, drawn: () => drawn, playing: () => playing, get run() { return run; }, zoom };
 }
 

@@ -205,6 +205,8 @@ function sentenceAt(run, at) {
   const parts = [inSeconds(at), last ? when + last[2] : "nothing has happened yet"];
   state.clusters.forEach(({ name, words }) => parts.push(`${name}: ${words}`));
   state.lines.forEach(({ a, b, words }) => parts.push(a === b ? `inside ${a}: ${words}` : `${a} to ${b}: ${words}`));
+  run.data.losses.filter(([written]) => written <= at && at - written < LOST_SHOWN).slice(0, 3)
+    .forEach(([, , client, path]) => parts.push(`acknowledged, and lost later: the write of ${client} to ${path}`));
   parts.push(`on the way: ${countedIn(run, onTheWay(run, at)) || "nothing"}`);
   const lost = justLost(run, at);
   if (lost.length) parts.push(`just lost: ${countedIn(run, lost)}`);
@@ -218,6 +220,16 @@ function gotAt(run, at) {
   const lately = state.lately.map((count, how) => (count ? `${count} ${OUTCOMES[how]}` : "")).filter(Boolean);
   const counts = state.counts.map((count, how) => `${count} ${OUTCOMES[how]}`).join(", ");
   return `${counts}${lost}. In the last second: ${lately.join(", ") || "none"}.`;
+}
+
+// The first instant of interest: a fault or broken rule, or before it what is lost; else a message of interest.
+function firstOfInterest(run) {
+  const { data } = run;
+  const marked = data.happenings.filter(([, kind]) => kind === "fault" || kind === "rule").map(([at]) => at);
+  const weighty = [...marked.slice(0, 1), ...data.lost.map(([written]) => written)];
+  if (weighty.length) return Math.min(...weighty);
+  const message = run.interesting.indexOf(1);
+  return message < 0 ? 0 : run.sent[message];
 }
 
 // The next instant to stop at after another, or with -1 the one before it.
@@ -243,5 +255,5 @@ function causeOf(run, message) {
 }
 
 export {
-  LOST_SHOWN, causeOf, numbersOf, spellOut, gotAt, inSeconds, justLost, messageWords, onTheWay, readRun, sentenceAt, shareOf, stateAt, stopBeside, upTo,
+  LOST_SHOWN, causeOf, firstOfInterest, numbersOf, spellOut, gotAt, inSeconds, justLost, messageWords, onTheWay, readRun, sentenceAt, shareOf, stateAt, stopBeside, upTo,
 };

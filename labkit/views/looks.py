@@ -1,4 +1,4 @@
-"""Chart looks: the colour and pattern of each kind of part in a chart; neighbours differ by pattern too."""
+"""Looks: the colour and pattern of each state and of each kind of part in a chart; neighbours differ by pattern too."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ import pytest
 from labkit.lab.measures.time_in_states import NONE
 from labkit.vault.replication.state import CONNECTION_STATES, TRANSITIONS
 from labkit.views.boxes import Box
-from labkit.views.charts.chart_looks import BLANK, CROSSED, HATCHED, HOLLOW, LOOKS, SOLID, patterned, written
 from labkit.views.layout.chart_words import ChartWords
+from labkit.views.looks import BLANK, CROSSED, HATCHED, HOLLOW, LOOKS, SOLID, patterned, written
 
 MODES = ("primary", "secondary", "disabled", "sealed", "down")
 NODES = ("active", "standby", "sealed", "down", "paused")

@@ -1,0 +1,30 @@
+"""Script: the modules of a player's page as one script, which is short."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from labkit.views.player.shortening import shortened
+from labkit.views.player.style import STATIC
+
+MODULES = ("run", "pace", "map", "trees", "answer", "beside", "zoom", "player")
+START = "startPlayer"
+"""What the page calls: it keeps its name."""
+
+
+def modules(left_out: Iterable[str] = ()) -> str:
+    """Return the modules, each after those that it imports from, without their imports and exports."""
+    kept = (name for name in MODULES if name not in set(left_out))
+    return "\n".join(_by_itself((STATIC / f"{name}.js").read_text(encoding="utf-8")) for name in kept)
+
+
+def _by_itself(module: str) -> str:
+    return re.sub(r"^(?:import|export) \{[^}]*\}[^;]*;\n?", "", module, flags=re.MULTILINE)
+
+
+@cache
+def script(left_out: frozenset[str] = frozenset()) -> str:
+    """Return the modules as one script without comments and spaces, whose variables have short names."""
+    return shortened(modules(left_out), {START})
