@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from labkit.lessons.judging import judge
-from labkit.lessons.machine_logins.five_reasons import AUDIT, FIVE_REASONS, SHOWN, by_claims, look, start
-from labkit.lessons.machine_logins.machines import five_tries, login, reasons
+from labkit.lessons.machine_logins.five_reasons import FIVE_REASONS, SHOWN, by_claims, look, start
+from labkit.lessons.machine_logins.machines import AUDIT, five_tries, login, reasons
 
 
 def test_at_the_start_there_is_nothing_to_see():
