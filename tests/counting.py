@@ -7,6 +7,7 @@ prints through how many files a write to a secret goes in a lab, and how often i
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -79,12 +80,15 @@ def files_passed(work: Callable[[], object]) -> FilesPassed:
 
 
 def _profiled(work: Callable[[], object], note: Callable[[FrameType, str, Any], None]) -> None:
-    before = sys.getprofile()
+    before, collecting = sys.getprofile(), gc.isenabled()
+    gc.disable()  # what is cleared away of earlier work is not counted to this
     sys.setprofile(note)
     try:
         work()
     finally:
         sys.setprofile(before)
+        if collecting:
+            gc.enable()
 
 
 def main() -> None:

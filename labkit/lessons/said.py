@@ -80,7 +80,7 @@ class RowTable:
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col" style="{LEFT}">{escape(name)}</th>' for name in self.columns)
         body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
-        caption = f'<caption style="{LEFT}">{escape(self.title)}</caption>'
+        caption = f'<caption style="{LEFT};white-space:nowrap">{escape(self.title)}</caption>'
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.trees import nodes
+
 # The longest name that fits a module decides.  A name that is not here may import the standard library alone.
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.trace": frozenset({"pandas"}),
@@ -152,7 +154,7 @@ def cells_import(path: Path) -> set[str]:
 def libraries(source: str) -> frozenset[str]:
     """The top-level names that a module imports from neither labkit nor the standard library."""
     imported: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:

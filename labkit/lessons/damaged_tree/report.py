@@ -67,7 +67,7 @@ def look(branch: Lab, given: Any) -> ReportSeen:
 
 
 def _unread(row: Any) -> str:
-    """Say which row is no place, and what is the matter where the report itself leads there."""
+    """Say which row cannot be read as a place, and what is the matter where the report itself leads there."""
     said = repr(row)[:60]
     is_text = isinstance(row, tuple | list) and len(row) == len(DamagedPlace._fields) and isinstance(row[2], str)
     return f"{said}, whose page is a text" if is_text else said

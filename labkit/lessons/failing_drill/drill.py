@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from textwrap import shorten
 from typing import NamedTuple
 
 from labkit.lessons.failing_drill.drills import (
@@ -20,6 +21,7 @@ from labkit.scenario.scenario import Scenario
 TRIED_SEEDS = range(1, 7)
 """With some of them a sound run loses a write, and with some it loses none."""
 COPIES, CLIENTS, SURVIVOR = PLANTED
+MAX_SHOWN = 200
 
 
 class DrillSeen(NamedTuple):
@@ -46,7 +48,7 @@ def _seen(text: str) -> DrillSeen:
     try:
         drill = read(text)
     except ValueError as error:
-        return DrillSeen(" ".join(str(error).split())[:160], False, -1, "", tuple(PLANTED))
+        return DrillSeen(shorten(str(error).splitlines()[0], MAX_SHOWN), False, -1, "", tuple(PLANTED))
     failed, reason = _first_failure(drill)
     faulty = with_each_fault(drill) if failed < 0 else {}
     silent = tuple([name for name, lab in faulty.items() if verdict(lab).exit_code == 0])

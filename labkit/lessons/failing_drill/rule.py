@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from textwrap import shorten
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ WORLDS, SOUND_TIME, PLANTED_TIME = 12, "1s", "2300ms"
 MAX_BEHIND, MAX_BEHIND_S = 20, 2
 """How far tokyo may be behind: so many writes, which at ten a second is so many seconds."""
 PAIR = ("paris", "tokyo")
+MAX_SHOWN = 200
 
 
 class RuleSeen(NamedTuple):
@@ -106,7 +108,7 @@ def look(rule: Any) -> RuleSeen:
     try:
         world(0).watch(NAME, rule)
     except ValueError as error:
-        return RuleSeen(" ".join(str(error).split())[:160], "", "", tuple(PLANTED))
+        return RuleSeen(shorten(str(error), MAX_SHOWN), "", "", tuple(PLANTED))
     heard = [name for name, happens in PLANTED.items() if watched(rule, happens, 0, PLANTED_TIME)]
     silent = tuple([name for name in PLANTED if name not in heard])
     for luck in range(WORLDS):

@@ -46,7 +46,7 @@ def why_at_once(lab: Lab) -> str:
     said = "is broken" if lab.invariants.verdicts().get(PLANNED) else "holds"
     return (
         f"tokyo was promoted {pause_ms(lab):.1f} ms after paris stepped down, and {lost(lab)} acknowledged orders had "
-        f"not arrived by then. The rule *{PLANNED}* {said}. A plan stops new writes; those on the line still need "
+        f"not arrived by then. The rule `{PLANNED}` {said}. A plan stops new writes; those on the line still need "
         "their 80 ms."
     )
 

@@ -101,7 +101,7 @@ OWN_WRITE = Question(
     why=why_gone,
     replies={
         2: "Both would hold it if healing merged the two histories. What is copied is what the primary holds, and "
-        "there is no rule for two answers to one question.",
+        "no rule decides between two answers to one question.",
         1: "One would hold it if a cluster kept what it acknowledged. Once paris is a secondary it is a copy of "
         "tokyo, whatever it promised before.",
     },

@@ -7,6 +7,7 @@ import pytest
 from labkit.lessons.disaster.by_hand import ATTEMPT, SECONDARY, look, start, unmasked
 
 
+@pytest.mark.slow
 def test_an_operation_token_stays_until_it_is_deleted():
     lab = start()
     tokyo, three = lab["tokyo"], lab["paris"].unseal_keys[:3]

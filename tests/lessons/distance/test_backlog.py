@@ -22,6 +22,7 @@ def test_more_writes_than_are_remembered_are_compared(writes, compared):
     assert (seen.writes, seen.compared, seen.roots_equal) == (writes, compared, True)
 
 
+@pytest.mark.slow
 def test_one_secret_differs_in_fewer_pages_than_many():
     pages = []
     for way in (many_secrets, one_secret):

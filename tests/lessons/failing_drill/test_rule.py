@@ -43,6 +43,7 @@ def test_the_limit_is_the_one_that_the_text_names(entries, refused_by):
     assert judge(RULE, (lambda lab: lab.lag(*PAIR).seconds <= entries / 10,)).condition == refused_by
 
 
+@pytest.mark.slow
 def test_what_cannot_be_watched_and_what_raises_is_said():
     assert judge(RULE, ({"behind": 1},)).seen.startswith("it cannot be watched: expected a key, got 'behind'")
     assert "ZeroDivisionError" in look(lambda lab: 1 / 0).said

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labkit import Vault
 from labkit.lessons.machine_logins.five_reasons import start
 from labkit.lessons.machine_logins.questions import FORGERIES, RENEWED, ROLLED
 
 
+@pytest.mark.slow
 def test_no_refusal_shows_what_was_wrong():
     vault = start()
     lines = vault.files.read("audit.log")

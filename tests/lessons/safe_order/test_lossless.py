@@ -27,6 +27,7 @@ def test_a_function_that_raises_is_said():
     assert judged.seen.startswith("tokyo is secondary in the end; it raised ValueError: ")
 
 
+@pytest.mark.slow
 def test_worlds_differ_and_are_the_same_again():
     first, again, other = world(1), world(1), world(4)
     waiting = [lab.lag("paris", "tokyo").entries for lab in (first, world(1, SLOWER))]
@@ -53,6 +54,7 @@ def test_what_does_nothing_yet_is_untouched():
     assert not untouched(lambda lab: lab.crash("nowhere"))
 
 
+@pytest.mark.slow
 def test_where_a_client_waits_too_long_no_further_world_is_played():
     trap = next(trap for trap in LOSSLESS.traps if trap.name == "until nobody writes")
 

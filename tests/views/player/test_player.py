@@ -65,7 +65,8 @@ def test_the_page_of_a_failover_is_small_and_names_no_address(failover: Lab) -> 
 
 
 @pytest.mark.parametrize(
-    ("every_ms", "has_trees", "whole", "packed"), [(200, False, 80, 20), (50, False, 200, 40), (200, True, 80, 25)]
+    ("every_ms", "has_trees", "whole", "packed"),
+    [(200, False, 80, 20), (200, True, 80, 25), pytest.param(50, False, 200, 40, marks=pytest.mark.slow)],
 )
 def test_a_minute_of_writes_is_small(every_ms: int, has_trees: bool, whole: int, packed: int) -> None:
     work = WorkloadPlan(operation="put-secret", every_ns=every_ms * 1_000_000, keys=40, from_ns=SECOND_NS)
@@ -269,6 +270,18 @@ def test_nothing_is_cut_off_at_any_width(
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     assert smallest >= 11.99
     assert (browser.evaluate(background) == "rgb(17, 17, 17)") == dark
+
+
+@in_a_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [700, 860, 1000, 1138, 1264, 1280, 1400])
+def test_its_map_and_its_timeline_fit_a_frame(drilled_lab: Lab, browser: Browser, tmp_path: Path, width: int) -> None:
+    """A notebook's frame, exported or not, is narrower than a window."""
+    browser.look(width, 900)
+    opened(browser, drilled_lab.play(), tmp_path)
+    is_cut = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.getElementById(%r))"
+
+    assert [name for name in ("map", "time") if browser.evaluate(is_cut % name)] == []
 
 
 @in_a_browser
