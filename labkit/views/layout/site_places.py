@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from labkit.views.boxes import Box, Segment, is_free
 
-LEAST_WIDTH, LEAST_HEIGHT = 668, 300
+LEAST_WIDTH, LEAST_HEIGHT, USUAL_HEIGHT = 668, 300, 380
+"""Up to the usual height a picture only grows higher; width is what a narrow page lacks."""
 TITLE_ROOM, GAP, WIDE_GAP = 34, 26, 18
 ROOM_PER_SITE = (36.0, 22.0)
 GROWTH = 1.06
@@ -98,12 +99,12 @@ def _at_fixed_places(sizes: Sequence[tuple[float, float]]) -> SitePlaces:
         ]
         places = SitePlaces(tuple(boxes), width, height, None)
         if room.width < 0 or room.height < 0 or not _are_apart(boxes, GAP) or not _is_clear(places):
-            width, height = width + 40, height + 30
+            width, height = (width, height + 10) if height < USUAL_HEIGHT else (width + 40, height + 30)
             continue
         short = [pair for pair in combinations(boxes, 2) if _way(*pair).length < MIN_WAY]
         if not short:
             return places
-        aside = any(first.y < last.bottom and last.y < first.bottom for first, last in short)
+        aside = any(abs(first.centre[1] - last.centre[1]) < 1 for first, last in short)
         width, height = width + 10 * aside, height + 10 * (not aside)
 
 

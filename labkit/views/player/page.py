@@ -28,9 +28,9 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
 KEYS = (
-    "Keys, with the focus on the timeline or the map: left and right, one event; Page Up and Page Down, what happened; "
-    "Home and End; space, play or pause; t, true pace; + and -, faster and slower; z and x, zoom in and out; Enter, "
-    "why. On the map, up and down choose a message; on the timeline, a drag with the shift key takes a stretch."
+    "Keys, on timeline or map: left, right: one event; Page Up, Page Down: what happened; Home, End; space: play or "
+    "pause; t: true pace; +, -: faster, slower; z, x: zoom in, out; Enter: why; on the map up, down: a message. A drag "
+    "with the shift key takes a stretch of the timeline."
 )
 NO_TREES = "Which pages of the trees differ was not recorded: call lab.keep_pictures() before the run."
 BUTTONS = (

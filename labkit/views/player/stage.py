@@ -189,11 +189,17 @@ def _lines(recording: Recording, links: Sequence[tuple[str, str, str]], places: 
             for share in SHARES
         ]
         others = [way for way in ways if way is not segment]
-        free = [(off, any(way.crosses(box) for way in others), box) for off, box in boxes if is_free(box, taken)]
+        free = [(off, _is_misread(box, segment, others), box) for off, box in boxes if is_free(box, taken)]
         box = min(free, key=lambda one: one[:2])[2] if free else boxes[0][1]
         taken.append(box)
         found.append(StageLine(a, b, words, segment, box.centre[0], box.y + ROW / 2))
     return found
+
+
+def _is_misread(box: Box, own: Segment, others: Sequence[Segment]) -> bool:
+    """Whether a label could be taken for that of another line: one goes through it, or is as near as its own."""
+    near = own.distance(*box.centre)
+    return any(way.crosses(box) or way.distance(*box.centre) <= near for way in others)
 
 
 def _label_box(words: str, has_faults: bool, x: float, y: float) -> Box:

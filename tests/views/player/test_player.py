@@ -274,6 +274,18 @@ def test_nothing_is_cut_off_at_any_width(
 
 @in_a_browser
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [700, 860, 1000, 1138, 1264, 1280, 1400])
+def test_its_map_and_its_timeline_fit_a_frame(drilled_lab: Lab, browser: Browser, tmp_path: Path, width: int) -> None:
+    """A notebook's frame, exported or not, is narrower than a window."""
+    browser.look(width, 900)
+    opened(browser, drilled_lab.play(), tmp_path)
+    is_cut = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.getElementById(%r))"
+
+    assert [name for name in ("map", "time") if browser.evaluate(is_cut % name)] == []
+
+
+@in_a_browser
+@pytest.mark.slow
 def test_where_motion_is_reduced_it_goes_from_event_to_event(
     drilled_lab: Lab, browser: Browser, tmp_path: Path
 ) -> None:

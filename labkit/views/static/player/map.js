@@ -8,7 +8,7 @@ import { justLost, onTheWay, shareOf, stateAt } from "./run.js";
 const SVG = "http://www.w3.org/2000/svg";
 const LETTERS = { active: "A", standby: "s", sealed: "#", paused: "‖", down: "d" };
 const BESIDE = 6;
-const WIDE = 720;
+const WIDE = 668;
 const SHAPES = {
   request: ["circle", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"],
   response: ["triangle", "M0-6L6 5H-6z"],
