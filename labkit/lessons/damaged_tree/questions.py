@@ -96,7 +96,8 @@ DIFFER = Question(
         0: "None would differ if damage were always silent. One layer is what is compared.",
     },
     otherwise="Two layers are compared by nobody, and two are computed again only where a write passes.",
-    look="Here the five are damaged one after another, a second apart: look at what the trees show after each.",
+    look="Here the five are damaged one after another, a second apart. Press Later in the player from one to the next, "
+    "and read what it says of the tree of tokyo.",
     draw=damaged_in_turn,
 )
 COPIES = Question(
@@ -113,6 +114,6 @@ COPIES = Question(
         2: "Two would be left if repair looked for the good copy. A reindex reads one store only: its own.",
     },
     otherwise="There are two clusters in this lab.",
-    look="Look at what tokyo asks paris for after the reindex, and at the one key that is sent.",
+    look="Press Later in the player until tokyo compares trees: which page differs, and what does tokyo ask for?",
     draw=play,
 )

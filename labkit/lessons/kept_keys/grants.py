@@ -25,7 +25,7 @@ def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]
     policies = _policies(vault, token)
     if "root" in policies:
         return ("everything",)
-    if not policies:  # there is no such token
+    if not policies:  # nobody has this token
         return ()
     patterns = _patterns(vault, policies)
     paths = [

@@ -145,7 +145,7 @@ FIVE_REASONS = Exercise(
             says=_so_far,
             asks="Five different reasons have to be in the audit file, beside those of the lesson.",
             hints=(
-                'Read `vault.files.read("audit.log")`: what stands at the end of each `error`?',
+                'Read `vault.files.lines["audit.log"]`: what stands at the end of each `error`?',
                 "Each check has its own reason. What cannot be read as a token at all never comes to a check.",
                 '`vm("web-1").login(vault, role="web", jwt=vault.cloud.mint("web-1", …))`, with another `iss`, `tid`, '
                 "`nbf`, `iat` or `kid`, or without `oid`",

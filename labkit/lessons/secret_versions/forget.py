@@ -91,7 +91,7 @@ FORGET = Exercise(
             asks="At most three versions may be kept.",
             hints=(
                 "Write five times in a vault of your own, and read the metadata.",
-                "The number of versions is a setting of the secret, or of the engine it lives in.",
+                "The number of versions is a setting of the secret, or of all below `secret/`, at `secret/config`.",
                 '`vault.post("secret/metadata/session", {"max_versions": …})`',
             ),
         ),
@@ -126,7 +126,7 @@ FORGET = Exercise(
             asks="Until then the latest version has to be readable.",
             hints=(
                 "Look at deletion_time in the metadata: how long after the write is it?",
-                "Where engine and secret both have a time, the shorter one counts.",
+                "Where the secret and `secret/config` both have a time, the shorter one counts.",
                 '`{"delete_version_after": "1h"}`, and none that is shorter on `secret/config`',
             ),
         ),

@@ -87,7 +87,7 @@ TWO = Question(
         0: "None is what a system gives that stops when in doubt. This one leaves the doubt to whoever promotes.",
     },
     otherwise="There are two clusters in this lab.",
-    look="Look at the instant of the promotion: what passes between tokyo and paris then, and what paris is after it.",
+    look="Press Later in the player until tokyo is the primary: what passes between the two, and what is paris then?",
     draw=play,
 )
 OWN_WRITE = Question(
@@ -106,6 +106,6 @@ OWN_WRITE = Question(
         "tokyo, whatever it promised before.",
     },
     otherwise="There are two clusters in this lab.",
-    look="Look at what tokyo sends paris when paris begins to follow it.",
+    look="Press Later in the player until paris compares trees: which pages differ, and what is sent after that?",
     draw=play,
 )
