@@ -12,7 +12,8 @@ is collected, any other when its item runs.
    JUnit file.
 5. Its fixtures give each test a vault, a server or a lab of its own, made from ``labkit_seed``, ``labkit_settings``,
    ``labkit_contents`` and ``labkit_lab_file``, which a project may give other values.
-6. ``labkit_session_vault`` is one for all tests, for what is started once; it is reset after each test that has it.
+6. ``labkit_session_vault`` is one for all tests, ``labkit_module_vault`` one for those of a module, for what is started
+   once; either is reset after each test that has it, also where the end of another fixture fails.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ import pytest
 
 from labkit.places import SCENARIO_SUFFIXES, is_scenario
 
-SESSION_VAULT = pytest.StashKey["Vault"]()
+KEPT_VAULT = pytest.StashKey["Vault"]()
+RESET = {"labkit_session_vault": pytest.Session, "labkit_module_vault": pytest.Module}
+"""The fixtures of vaults that outlive a test, and whose each is."""
 MEASURED = ("lost", "rpo", "rto")
 MAX_FILE_BYTES = 262_144
 MANY_RUNS = re.compile(rb"\b(seeds|matrix)\b['\"]?\s*:")
@@ -121,18 +124,37 @@ def labkit_session_vault(
     labkit_contents: Mapping[str, Any],
 ) -> Vault:
     """One vault for all tests that name it, reset after each of them."""
-    vault = _made(labkit_seed, labkit_settings, labkit_contents)
-    vault.keep_for_reset()
-    request.config.stash[SESSION_VAULT] = vault
-    return vault
+    return _kept(request, _made(labkit_seed, labkit_settings, labkit_contents))
+
+
+@pytest.fixture(scope="module")
+def labkit_module_vault(
+    request: pytest.FixtureRequest,
+    labkit_seed: int,
+    labkit_settings: Mapping[str, Any],
+    labkit_contents: Mapping[str, Any],
+) -> Vault:
+    """One vault for the tests of a module, reset after each that names it; the module says what it holds."""
+    return _kept(request, _made(labkit_seed, labkit_settings, labkit_contents))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
-    """Reset the vault of the session after a test that had it, when its other fixtures are done."""
-    yield
-    if "labkit_session_vault" in getattr(item, "fixturenames", ()) and SESSION_VAULT in item.config.stash:
-        item.config.stash[SESSION_VAULT].reset()
+    """Reset the vaults that outlive a test after one that had them, when its other fixtures are done."""
+    try:
+        return (yield)
+    finally:
+        used = [kind for name, kind in RESET.items() if name in getattr(item, "fixturenames", ())]
+        for node in item.listchain() if used else ():
+            if isinstance(node, (*used,)) and KEPT_VAULT in node.stash:
+                node.stash[KEPT_VAULT].reset()
+
+
+def _kept(request: pytest.FixtureRequest, vault: Vault) -> Vault:
+    """Let a vault be found when it is to be reset, to what it holds now."""
+    vault.keep_for_reset()
+    request.node.stash[KEPT_VAULT] = vault
+    return vault
 
 
 def _missing(what: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
@@ -162,6 +184,13 @@ def labkit_server(labkit_vault: Vault, _labkit_door: ServedDoor) -> str:
 def labkit_session_server(labkit_session_vault: Vault) -> Iterator[str]:
     """The URL of a real server for the whole session, with ``labkit_session_vault`` behind it."""
     with labkit_session_vault.serve() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def labkit_module_server(labkit_module_vault: Vault) -> Iterator[str]:
+    """The URL of a real server for a whole module, with ``labkit_module_vault`` behind it."""
+    with labkit_module_vault.serve() as url:
         yield url
 
 

@@ -472,3 +472,54 @@ def test_the_vault_of_a_session_is_reset_after_each_test(pytester: pytest.Pytest
     )
 
     play("-p", "no:randomly").assert_outcomes(passed=4)
+
+
+def test_a_module_has_a_vault_of_its_own_contents(pytester: pytest.Pytester, play: Play) -> None:
+    text = """
+        import urllib.request
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def labkit_contents():
+            return {"secret/data/NAME": {"data": {}}}
+
+        @pytest.fixture(scope="module")
+        def started(labkit_module_vault, labkit_module_server):
+            labkit_module_vault.post("secret/data/made-once", {"data": {}})
+            labkit_module_vault.keep_for_reset()
+            return labkit_module_server
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_program(started, labkit_module_vault, turn):
+            assert labkit_module_vault.list("secret/metadata").data["keys"] == ["NAME", "made-once"]
+            asked = urllib.request.Request(started + "/v1/secret/data/x", b'{"data": {}}')
+            asked.add_header("X-Vault-Token", labkit_module_vault.root_token)
+            urllib.request.urlopen(asked).close()
+        """
+    pytester.makepyfile(test_a=text.replace("NAME", "app"), test_b=text.replace("NAME", "bar"))
+
+    play("-p", "no:randomly").assert_outcomes(passed=4)
+
+
+@pytest.mark.parametrize("scope", ["session", "module"])
+def test_a_vault_is_reset_also_where_another_fixture_fails_at_its_end(
+    pytester: pytest.Pytester, play: Play, scope: str
+) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.fixture
+        def broken(labkit_{scope}_vault):
+            yield labkit_{scope}_vault
+            raise RuntimeError("at its end")
+
+        def test_first(broken):
+            broken.post("secret/data/app", {{"data": {{}}}})
+
+        def test_second(labkit_{scope}_vault):
+            assert labkit_{scope}_vault.get("secret/data/app").status == 404
+        """
+    )
+
+    play("-p", "no:randomly").assert_outcomes(passed=2, errors=1)
