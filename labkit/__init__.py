@@ -33,10 +33,8 @@ def __getattr__(name: str) -> Any:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'labkit' has no attribute {name!r}; it offers {', '.join(__all__)}")
-    from importlib import import_module
-
     try:
-        value = import_module(f"{module}.{name}") if name == "testing" else getattr(import_module(module), name)
+        value = getattr(__import__(module, fromlist=[name]), name)  # without importlib's own module (R24)
     except ModuleNotFoundError as error:
         from labkit.missing_library import missing_library
 
