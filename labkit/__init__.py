@@ -34,7 +34,9 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module 'labkit' has no attribute {name!r}; it offers {', '.join(__all__)}")
     try:
-        value = getattr(__import__(module, fromlist=[name]), name)  # without importlib's own module (R24)
+        # Without importlib's own module (R24); a module of the package is found by its whole name.
+        found = __import__(f"{module}.{name}" if name == "testing" else module, fromlist=["*"])
+        value = found if name == "testing" else getattr(found, name)
     except ModuleNotFoundError as error:
         from labkit.missing_library import missing_library
 
