@@ -1,6 +1,7 @@
 """Judging: whether what was handed in was attempted, and which condition refuses it, if any.
 
-Two conditions stand before those of an exercise: that the lab is the exercise's own, and that it answers the check.
+Three conditions stand before those of an exercise: that the lab is the exercise's own, that it answers the check, and
+that what was handed in comes to an end.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from labkit.front.lab import Lab
 from labkit.lessons.attempts import attempt_of
 from labkit.lessons.plan import Condition, Exercise
 from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT
+from labkit.lessons.work_limit import MAX_WORK_S, TookTooLong, limited
 from labkit.lessons.worlds import acts_of, begins_as, branched
 from labkit.service.silence import Silence
 
-ELSEWHERE, UNANSWERED = "start", "answers"
+ELSEWHERE, UNANSWERED, ENDLESS = "start", "answers", "comes to an end"
 
 
 class Judgement(NamedTuple):
@@ -29,9 +31,12 @@ class Judgement(NamedTuple):
 def judge(exercise: Exercise, handed: tuple[Any, ...]) -> Judgement:
     """Judge what was handed in, and change nothing of it; a check that fails itself gives no verdict."""
     try:
-        return _judge(exercise, handed)
+        with limited():
+            return _judge(exercise, handed)
     except Silence as silent:
         return _refused(handed, conditions_of(exercise)[UNANSWERED], (handed[0], silent))
+    except (TookTooLong, SystemExit) as endless:
+        return _refused(handed, conditions_of(exercise)[ENDLESS], endless)
     except Exception as error:  # whatever it is, the reader cannot mend it
         return Judgement(CANNOT_JUDGE, seen=f"{type(error).__name__}: {error}")
 
@@ -55,8 +60,8 @@ def refusals(exercise: Exercise, handed: tuple[Any, ...]) -> list[str]:
 
 
 def conditions_of(exercise: Exercise) -> dict[str, Condition]:
-    """Return what can refuse an answer, by name: the conditions of the exercise, and the two that stand before them."""
-    before = (_elsewhere(exercise.name), _unanswered(exercise.name))
+    """Return what can refuse an answer, by name: the conditions of the exercise, and the three before them."""
+    before = (_elsewhere(exercise.name), _unanswered(exercise.name), _endless())
     return {one.name: one for one in (*before, *exercise.conditions)}
 
 
@@ -115,6 +120,24 @@ def _unanswered(name: str) -> Condition:
             "A cluster answers when one of its nodes leads. A crashed node does not, nor does one that was restarted: "
             "it is sealed until it gets key shares.",
             f"begin again with `here.start({name!r})`, and leave the cluster a node that leads",
+        ),
+    )
+
+
+def _endless() -> Condition:
+    return Condition(
+        name=ENDLESS,
+        holds=lambda seen: False,
+        says=lambda seen: (
+            "it ends the whole program, as `exit()` does"
+            if isinstance(seen, SystemExit)
+            else f"it was still at work after {MAX_WORK_S} s of processor time"
+        ),
+        asks="It has to come to an end by itself.",
+        hints=(
+            "Which loop in it waits for something, and in which of the labs does that never come?",
+            "What was lost for good does not come back by waiting; a loop needs a limit of its own.",
+            "`for _ in range(30):` in place of `while True:`",
         ),
     )
 

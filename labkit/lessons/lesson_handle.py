@@ -74,8 +74,9 @@ class Lesson:
         if kept.get("revealed"):
             if answer != kept["answer"]:
                 self._put("predict", name, {**kept, "second": answer})
-            stays = f"You said {kept['answer']}, and that stays; {answer} stands beside it."
-            return self._said(SEALED, stays, f"`labkit lessons --reset {self.plan.number}` begins the lesson again.")
+            beside = f"; {answer} stands beside it" if answer != kept["answer"] else ""
+            again = f"`labkit lessons --reset {self.plan.number}` begins the lesson again."
+            return self._said(SEALED, question.asks, f"You said {kept['answer']}, and that stays{beside}.", again)
         self._put("predict", name, {"answer": answer, "sure": sure})
         return self._said(SEALED, question.asks, f"You said {answer}{question.unit} and are {_surely(sure)}.")
 
@@ -84,8 +85,8 @@ class Lesson:
         question, kept = self._question(name), self._kept("predict", name)
         if "answer" not in kept:
             return Said(NOT_ATTEMPTED, ("Predict first: nothing is shown before you have answered.",))
-        if not is_world(world) and not (question.takes_runs and isinstance(world, list)):
-            raise wrong("world", "the lab or vault of the cells above", world)
+        if not isinstance(world, list if question.takes_runs else question.world):
+            raise wrong("world", _handed_over(question), world)
         try:
             lacks = question.needs(world)
             if lacks:
@@ -119,7 +120,7 @@ class Lesson:
         """Judge what you hand in by the state that it is in; it stays as it is."""
         exercise = self._exercise(name)
         if len(handed) != len(exercise.takes):
-            raise wrong("handed", f"{_listed(exercise.takes)}, such as here.check({name!r}, …)", handed)
+            raise ValueError(f"check: expected {_listed(exercise.takes)} after {name!r}, got {len(handed)} arguments")
         if handed[0] is ...:
             return Said(NOT_ATTEMPTED, (exercise.goal,))
         if exercise.start is not None and not is_world(handed[0]):
@@ -183,7 +184,8 @@ class Lesson:
         return exercises[one_of("name", "an exercise of this lesson", name, tuple(exercises))]
 
     def _kept(self, kind: str, name: str) -> dict[str, Any]:
-        return self.progress.get(f"{self.plan.number}/{kind}/{name}")
+        record = self.progress.get(f"{self.plan.number}/{kind}/{name}")
+        return record if _is_whole(kind, record) else {}
 
     def _put(self, kind: str, name: str, record: dict[str, Any]) -> None:
         key = f"{self.plan.number}/{kind}/{name}"
@@ -214,6 +216,16 @@ class Lesson:
         self.progress.put("latest", {"right": name})
 
 
+def _is_whole(kind: str, record: dict[str, Any]) -> bool:
+    """Whether a record is as it was written here; one that was changed by hand counts as none."""
+    if kind == "predict":
+        return isinstance(record.get("answer"), int | float | str) and record.get("sure") in (1, 2, 3)
+    rungs = record.get("rungs", {})
+    climbed = rungs.values() if isinstance(rungs, dict) else [None]
+    is_known_again = "failed" not in record or isinstance(record.get("attempt"), str)
+    return is_known_again and all(isinstance(rung, list | tuple) and len(rung) == 2 for rung in climbed)
+
+
 def _asked(one: Recall) -> str:
     return f"{one.asks} ({' / '.join(one.choices)})"
 
@@ -223,6 +235,13 @@ def _kind(question: Question) -> str:
     if question.choices:
         return "one of " + ", ".join(map(repr, question.choices))
     return f"a number from {question.least:g} to {question.most:g}"
+
+
+def _handed_over(question: Question) -> str:
+    """Say what a question is revealed of."""
+    return (
+        "the list of runs of the cell above" if question.takes_runs else f"the {question.world.__name__.lower()} above"
+    )
 
 
 def _read(question: Question, answer: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,7 @@ def test_a_prediction_is_sealed_by_its_reveal(here, vault):
     vault.post(APP, {"data": {}})
     assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; this lab shows 2."
     assert "You said 3, and that stays; 2 stands beside it." in here.predict("latest", 2).lines
+    assert here.predict("latest", 3).lines[:2] == ("Which version is the latest?", "You said 3, and that stays.")
     assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; later you said 2; this lab shows 2."
     assert kept(here)["99/predict/latest"]["answer"] == 3
 
@@ -122,8 +124,8 @@ def test_a_choice_is_one_of_those_there_are(here):
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_reveal_asks_for_a_lab(here, vault, count):
     here.predict("latest", 1)
-    for handed in (3, [vault] * count):
-        with pytest.raises(ValueError, match="world: expected the lab or vault"):
+    for handed in (3, [vault] * count, Lab.pair(seed=1)):
+        with pytest.raises(ValueError, match="world: expected the vault above, got "):
             here.reveal("latest", handed)
 
 
@@ -211,14 +213,24 @@ def test_progress_says_whether_help_was_needed_and_whether_it_was_done_again(her
     assert "again later" in repr(Lesson(PLAN, str(here.progress.path.parent)).done())
 
 
+async def begins_only(number: int) -> int:
+    return 2 * number
+
+
+def yields_only(number: int) -> Iterator[int]:
+    yield 2 * number
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda here: here.check("two"), "expected the vault"),
-        (lambda here: here.check("two", 1, 2), "expected the vault"),
+        (lambda here: here.check("two"), "expected the vault after 'two', got 0 arguments"),
+        (lambda here: here.check("two", 1, 2), "expected the vault after 'two', got 2 arguments"),
         (lambda here: here.check("two", 3), "the vault: expected what here.start"),
         (lambda here: here.check("two", Lab.pair(seed=1)), ""),
-        (lambda here: here.check("double", 3), "expected a function"),
+        (lambda here: here.check("double", 3), "expected a function that does its work when it is called"),
+        (lambda here: here.check("double", begins_only), "without async or yield, got a function"),
+        (lambda here: here.check("double", yields_only), "without async or yield, got a function"),
         (lambda here: here.check("tow", ...), "two"),
         (lambda here: here.hint("tow"), "an exercise of this lesson"),
         (lambda here: here.start("tow"), "an exercise of this lesson"),
@@ -281,7 +293,7 @@ def test_without_an_answer_it_says_how_sure_is_written(here):
 def test_what_is_sealed_says_how_to_begin_again(here, vault):
     here.predict("latest", 1)
     here.reveal("latest", vault)
-    assert here.predict("latest", 2).lines[1] == "`labkit lessons --reset 99` begins the lesson again."
+    assert here.predict("latest", 2).lines[2] == "`labkit lessons --reset 99` begins the lesson again."
 
 
 def test_functions_climb_by_what_they_do_whatever_the_check_sees(here):
@@ -310,3 +322,27 @@ def test_what_is_good_to_know_of_a_right_answer_is_said(tmp_path, vault):
     here = Lesson(replace(PLAN, exercises=(replace(TWO, remark=lambda seen: f"n is {seen['n']}."),)), str(tmp_path))
     set_two(vault)
     assert here.check("two", vault).lines == ("n is 2", "n is 2.")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"99/predict/latest": {"revealed": True}},
+        {"99/predict/latest": {"answer": None, "sure": 2}},
+        {"99/predict/latest": {"answer": 1, "sure": 9}},
+        {"99/check/two": {"failed": "is two"}},
+        {"99/check/two": {"failed": "is two", "attempt": "x", "rungs": 5}},
+        {"99/check/two": {"failed": "is two", "attempt": "x", "rungs": {"is two": [9]}}},
+        {"99/check/two": {"failed": 7, "attempt": "x", "skill": 5}},
+    ],
+)
+def test_a_record_that_somebody_changed_stops_nothing(here, vault, record):
+    here.progress.write(record)
+    assert here.done().rows
+    assert here.hint("two").outcome == "hint"
+    assert here.reveal("latest", vault).outcome == NOT_ATTEMPTED
+    assert here.predict("latest", 1).outcome == "sealed"
+    assert here.reveal("latest", vault).outcome == "as you said"
+    vault.post(APP, {"data": {"n": 3}})
+    assert here.check("two", vault).outcome == NOT_YET
+    assert here.hint("two").lines[0] == "look at n"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from labkit.front.lab import Lab
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.lab.snapshot import Snapshot
-from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.plan import Condition, Exercise, Trap, works_when_called
 from labkit.service.durations import MILLISECOND_NS
 
 NAME = "tokyo keeps up"
@@ -120,7 +120,7 @@ def look(rule: Any) -> RuleSeen:
 
 def accepts(handed: Any) -> bool:
     """Whether something may be a rule."""
-    return callable(handed) or isinstance(handed, Mapping)
+    return works_when_called(handed) or isinstance(handed, Mapping)
 
 
 def untouched(rule: Any) -> bool:

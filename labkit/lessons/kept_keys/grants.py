@@ -32,7 +32,8 @@ def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]
         *_paths(vault, (path.rpartition("/")[2], OTHER), policies),
         *[pattern for pattern in patterns if not _is_wide(pattern)],
     ]
-    paths += [_filled(pattern) for pattern in patterns if not any(_fits(pattern, one) for one in paths)]
+    others = [one for one in paths if one != path]
+    paths += [_filled(pattern) for pattern in patterns if not any(_fits(pattern, one) for one in others)]
     paths = list(dict.fromkeys(paths))
     usual = begun.post("auth/token/create", {"policies": [DEFAULT]}).auth["client_token"]
     ours, theirs = _capabilities(vault, token, paths), _capabilities(begun, usual, paths)

@@ -204,6 +204,7 @@ WRITE_ONLY = Exercise(
                 'path "transit/backup/rows" { capabilities = ["read"] }',
                 'path "transit/encrypt/*" { capabilities = ["update"] }',
                 'path "transit/encrypt/n*" { capabilities = ["create", "update"] }',
+                'path "transit/encrypt/row*" { capabilities = ["update"] }',
                 'path "transit/decrypt/other" { capabilities = ["update"] }',
                 'path "transit/hmac/*" { capabilities = ["update"] }',
                 'path "kv/later/*" { capabilities = ["read"] }',

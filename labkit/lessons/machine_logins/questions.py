@@ -104,6 +104,7 @@ def _renewed(vault: Vault) -> dict[str, Any] | None:
 
 FORGERIES = Question(
     name="forgeries",
+    world=Vault,
     asks="Five logins with role web: db-1, of another group; db-1 that says it is web-1; a token that has ended; one "
     "that was made for a mail service; one without a signature. How many of the last four get another answer than the "
     "first?",
@@ -120,6 +121,7 @@ FORGERIES = Question(
 )
 RENEWED = Question(
     name="renewed",
+    world=Vault,
     asks="A token lives an hour at a time and 90 minutes in all. It is renewed at 50 minutes, and again at 85 minutes. "
     "How many seconds does it have after the second renewal?",
     least=0,
@@ -137,6 +139,7 @@ RENEWED = Question(
 )
 ROLLED = Question(
     name="rolled",
+    world=Vault,
     asks="A cloud changes its signing keys twice. A machine logs in before, a second after each change, and once more "
     "five minutes later. How many of its four logins pass?",
     least=0,

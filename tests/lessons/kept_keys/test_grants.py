@@ -27,6 +27,7 @@ def granted(rules: str, **options: object) -> tuple[str, ...]:
             ("list secret/data/x/y", "read secret/data/x/y"),
         ),
         ('path "transit/encrypt/n*" { capabilities = ["create"] }', ("create transit/encrypt/nother",)),
+        ('path "transit/encrypt/row*" { capabilities = ["update"] }', ("update transit/encrypt/rowother",)),
         ('path "later/+/x" { capabilities = ["read"] }', ("read later/other/x",)),
         ('path "transit/export/+/rows" { capabilities = ["read"] }', ("read transit/export/rows/rows",)),
         ('path "transit/decrypt/rows" { capabilities = ["deny"] }', ()),
