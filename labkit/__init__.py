@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labkit.front import testing
+    from labkit import testing
     from labkit.front.cloud import Cloud
     from labkit.front.lab import Lab
     from labkit.front.vault import Vault
@@ -24,7 +24,7 @@ _MODULES = {
     "Request": "labkit.service.message",
     "Response": "labkit.service.message",
     "Vault": "labkit.front.vault",
-    "testing": "labkit.front",
+    "testing": "labkit",
 }
 
 

@@ -13,6 +13,8 @@ is collected, any other when its item runs.
 5. Its fixtures give each test a vault, a server or a lab of its own, made from ``labkit_seed``, ``labkit_settings``,
    ``labkit_contents`` and ``labkit_lab_file``, which a project may give other values.
 6. ``labkit_session_vault`` is one for all tests, for what is started once; it is reset after each test that has it.
+7. A test that passes fails all the same when its vaults have aims that no request took, or an ``expect`` without its
+   ``with``: it has tested less than it says.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import pytest
 from labkit.places import SCENARIO_SUFFIXES, is_scenario
 
 SESSION_VAULT = pytest.StashKey["Vault"]()
+JUDGED_VAULTS = pytest.StashKey["list[Vault]"]()
 MEASURED = ("lost", "rpo", "rto")
 MAX_FILE_BYTES = 262_144
 MANY_RUNS = re.compile(rb"\b(seeds|matrix)\b['\"]?\s*:")
@@ -94,21 +97,35 @@ def labkit_lab_file() -> str | None:
     return None
 
 
+@pytest.fixture(scope="session")
+def labkit_aims_must_fire() -> bool:
+    """Whether a test fails that leaves an aim which no request took: True, unless a project says otherwise."""
+    return True
+
+
 @pytest.fixture
-def labkit_vault(labkit_seed: int, labkit_settings: Mapping[str, Any], labkit_contents: Mapping[str, Any]) -> Vault:
+def labkit_vault(labkit_vaults: Callable[..., Vault], labkit_seed: int) -> Vault:
     """A vault as ``Vault.dev`` makes it: the same tokens, keys and answers in every run."""
-    return _made(labkit_seed, labkit_settings, labkit_contents)
+    return labkit_vaults(seed=labkit_seed)
 
 
 @pytest.fixture
 def labkit_vaults(
-    labkit_seed: int, labkit_settings: Mapping[str, Any], labkit_contents: Mapping[str, Any]
+    request: pytest.FixtureRequest,
+    labkit_seed: int,
+    labkit_settings: Mapping[str, Any],
+    labkit_contents: Mapping[str, Any],
+    labkit_aims_must_fire: bool,
 ) -> Callable[..., Vault]:
     """What makes further vaults, each with tokens of its own: ``labkit_vaults(edition="community")``."""
     seeds = count(labkit_seed + 1)
+    judged = request.node.stash.setdefault(JUDGED_VAULTS, [])
 
-    def make(**settings: Any) -> Vault:
-        return _made(next(seeds), {**labkit_settings, **settings}, labkit_contents)
+    def make(*, seed: int | None = None, **settings: Any) -> Vault:
+        vault = _made(next(seeds) if seed is None else seed, {**labkit_settings, **settings}, labkit_contents)
+        if labkit_aims_must_fire:
+            judged.append(vault)
+        return vault
 
     return make
 
@@ -119,19 +136,36 @@ def labkit_session_vault(
     labkit_seed: int,
     labkit_settings: Mapping[str, Any],
     labkit_contents: Mapping[str, Any],
+    labkit_aims_must_fire: bool,
 ) -> Vault:
     """One vault for all tests that name it, reset after each of them."""
     vault = _made(labkit_seed, labkit_settings, labkit_contents)
-    vault.keep_for_reset()
     request.config.stash[SESSION_VAULT] = vault
+    request.config.stash[JUDGED_VAULTS] = [vault] if labkit_aims_must_fire else []
     return vault
+
+
+def _has_session_vault(item: pytest.Item) -> bool:
+    return "labkit_session_vault" in getattr(item, "fixturenames", ()) and SESSION_VAULT in item.config.stash
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that passed and leaves what it asked for (rule 7)."""
+    yield
+    of_session = item.config.stash[JUDGED_VAULTS] if _has_session_vault(item) else []
+    judged = [*item.stash.get(JUDGED_VAULTS, []), *of_session]
+    left = [repr(what) for vault in judged for what in vault.unfired]
+    if left:
+        listed = "\n    ".join(left)
+        pytest.fail(f"this was asked for, and did not happen before the test ended:\n    {listed}", pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """Reset the vault of the session after a test that had it, when its other fixtures are done."""
     yield
-    if "labkit_session_vault" in getattr(item, "fixturenames", ()) and SESSION_VAULT in item.config.stash:
+    if _has_session_vault(item):
         item.config.stash[SESSION_VAULT].reset()
 
 
@@ -148,6 +182,8 @@ def _made(seed: int, settings: Mapping[str, Any], contents: Mapping[str, Any]) -
 
     vault = Vault.dev(seed=seed, **settings)
     fill(vault, contents)
+    if contents:
+        vault.keep_for_reset()
     return vault
 
 
@@ -166,23 +202,49 @@ def labkit_session_server(labkit_session_vault: Vault) -> Iterator[str]:
 
 
 @pytest.fixture
-def labkit_tls_server(labkit_vault: Vault) -> Iterator[ServedVault]:
+def labkit_environment(labkit_vault: Vault, labkit_server: str) -> Iterator[Vault]:
+    """``labkit_vault``, whose server and root token the environment variables name that clients read."""
+    from labkit.front.testing import ServedVault, environment
+
+    with environment(labkit_vault, ServedVault(labkit_server)):
+        yield labkit_vault
+
+
+@pytest.fixture
+def labkit_tls_server(labkit_vault: Vault, _labkit_tls_door: tuple[ServedDoor, ServedVault]) -> ServedVault:
     """The ``url`` of a real server that speaks TLS, ``labkit_vault`` behind it, and the file of its ``authority``."""
+    door, served = _labkit_tls_door
+    door.lead_to(labkit_vault)
+    return served
+
+
+@pytest.fixture(scope="session")
+def labkit_session_tls_server(labkit_session_vault: Vault) -> Iterator[ServedVault]:
+    """The ``url`` and ``authority`` of a TLS server for the whole session, ``labkit_session_vault`` behind it."""
     from labkit.front.testing import serve_tls
 
-    with serve_tls(labkit_vault) as served:
+    with serve_tls(labkit_session_vault) as served:
         yield served
 
 
 @pytest.fixture(scope="session")
 def _labkit_door(labkit_seed: int) -> Iterator[ServedDoor]:
     """One port for all tests; each puts a vault of its own behind it."""
-    from labkit.doors.served_door import ServedDoor
     from labkit.front.vault import Vault
 
-    door = ServedDoor(Vault.dev(seed=labkit_seed))
+    door = Vault.dev(seed=labkit_seed).serve()
     with door:
         yield door
+
+
+@pytest.fixture(scope="session")
+def _labkit_tls_door(labkit_seed: int) -> Iterator[tuple[ServedDoor, ServedVault]]:
+    """The same with TLS: its files are made once."""
+    from labkit.front.testing import tls_door
+    from labkit.front.vault import Vault
+
+    with tls_door(Vault.dev(seed=labkit_seed)) as opened:
+        yield opened
 
 
 @pytest.fixture

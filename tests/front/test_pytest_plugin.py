@@ -38,7 +38,7 @@ class Keeper:
         self.modules |= {name: module for name, module in sys.modules.items() if not name.startswith("test_")}
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def keeper() -> Iterator[Keeper]:
     """Set up before pytester and torn down after it, which forgets modules once more."""
     keeper = Keeper()
@@ -472,3 +472,163 @@ def test_the_vault_of_a_session_is_reset_after_each_test(pytester: pytest.Pytest
     )
 
     play("-p", "no:randomly").assert_outcomes(passed=4)
+
+
+CONTENTS = """
+import pytest
+
+@pytest.fixture(scope="session")
+def labkit_contents():
+    return {"secret/data/app": {"data": {"user": "ada"}}}
+"""
+
+
+def test_contents_are_the_same_in_each_fixture(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        @pytest.mark.parametrize("name", ["labkit_vault", "labkit_session_vault", "labkit_vaults"])
+        def test_vault(request, labkit_session_vault, name, turn):
+            vault = request.getfixturevalue(name)
+            vault = vault() if name == "labkit_vaults" else vault
+            assert len(vault.calls) == 0
+            for _ in range(2):
+                assert vault.get("secret/data/app").data["data"] == {"user": "ada"}
+                vault.delete("secret/metadata/app")
+                vault.reset()
+        """
+    )
+    pytester.makeconftest(CONTENTS)
+
+    play().assert_outcomes(passed=6)
+
+
+def test_contents_that_are_no_mapping_are_refused_in_a_sentence(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile("def test_vault(labkit_vault): pass")
+    pytester.makeconftest(
+        CONTENTS.replace('{"secret/data/app": {"data": {"user": "ada"}}}', '[("secret/data/app", {})]')
+    )
+    result = play()
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*contents: expected a mapping of paths to the bodies that are posted there, got a list"]
+    )
+
+
+UNFIRED = """
+    import pytest
+
+    def test_typo(labkit_vault):
+        labkit_vault.fail_next(503, path="secret/date/*")
+        assert labkit_vault.get("secret/data/app").status == 404
+
+    def test_forgotten_with(labkit_vaults):
+        labkit_vaults().expect(["GET sys/health"])
+
+    def test_of_the_session(labkit_session_vault):
+        labkit_session_vault.drop_next()
+
+    def test_fires(labkit_vault, labkit_session_vault):
+        labkit_vault.fail_next(503, times=9)
+        assert labkit_vault.get("secret/data/app").status == 503
+
+    def test_fails_anyway(labkit_vault):
+        labkit_vault.delay_next("2s")
+        assert False, "of its own"
+
+    def test_is_forgiven(labkit_vault):
+        labkit_vault.drop_next()
+        labkit_vault.reset()
+"""
+
+
+def test_what_was_asked_for_and_did_not_happen_fails_the_test(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(UNFIRED)
+    result = play()
+
+    result.assert_outcomes(passed=2, failed=4)
+    result.stdout.fnmatch_lines(
+        [
+            "*_ test_typo _*",
+            "this was asked for, and did not happen before the test ended:",
+            "    Aim(any method secret/date/[*]: answered 503, once)",
+            "*_ test_forgotten_with _*",
+            "    expect(GET sys/health, …) is for a with: nothing was compared",
+            "*_ test_of_the_session _*",
+            "    Aim(any method [*]: no answer, dropped before, once)",
+            "*_ test_fails_anyway _*",
+            "E       AssertionError: of its own",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*wait 2s*")
+
+
+def test_a_project_lets_aims_be_left(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(UNFIRED)
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def labkit_aims_must_fire():
+            return False
+        """
+    )
+
+    play().assert_outcomes(passed=5, failed=1)
+
+
+def test_the_environment_names_the_vault_and_is_undone(
+    pytester: pytest.Pytester, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAULT_ADDR", "https://production.example")
+    pytester.makepyfile(
+        """
+        import os
+        import hvac
+
+        def test_inside(labkit_environment, labkit_vault, labkit_server):
+            assert labkit_environment is labkit_vault
+            assert os.environ["VAULT_ADDR"] == labkit_server
+            assert hvac.Client().lookup_token()["data"]["path"] == "auth/token/root"
+
+        def test_outside():
+            assert os.environ["VAULT_ADDR"] == "https://production.example"
+        """
+    )
+
+    play("-p", "no:randomly").assert_outcomes(passed=2)
+
+
+@pytest.mark.slow
+def test_servers_with_tls_lead_to_the_vaults_of_their_fixtures(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        import requests
+
+        URLS = set()
+
+        def asked(served, vault):
+            vault.calls.clear()
+            for url in (served.url, served.url.replace("localhost", "127.0.0.1")):
+                answer = requests.get(url + "/v1/sys/health", verify=served.authority, timeout=9)
+                assert answer.status_code == 200
+            assert len(vault.calls) == 2
+            URLS.add(served.url)
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_vault(labkit_tls_server, labkit_vault, turn):
+            asked(labkit_tls_server, labkit_vault)
+            assert len(URLS) == 1
+
+        def test_session(labkit_session_tls_server, labkit_session_vault):
+            asked(labkit_session_tls_server, labkit_session_vault)
+            assert len(URLS) == 2
+        """
+    )
+
+    play("-p", "no:randomly").assert_outcomes(passed=3)
