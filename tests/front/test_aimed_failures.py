@@ -216,6 +216,7 @@ def test_others_act_between_a_programs_requests(vault: Vault) -> None:
 
     vault.before_next(lambda: vault.post("secret/data/app", {"data": {}}), 2, path="secret/data/app", method="POST")
     assert add_one().errors == ["check-and-set parameter did not match the current version"]
+    assert [aim.times for aim in vault.aims] == [1]  # what the other writer asked took none
     assert vault.post("secret/data/app", {"data": {}}).data["version"] == 4
     assert (vault.aims, add_one().ok) == ((), True)
 
@@ -228,6 +229,21 @@ def test_what_a_call_raises_is_raised_and_later_requests_take_aims_again(vault: 
 
     assert vault.get("sys/health").status == 503
     assert len(vault.calls) == 1
+
+
+def test_threads_share_an_aim_to_its_last_request(vault: Vault) -> None:
+    vault.fail_next(503, 400)
+    statuses: list[int] = []
+
+    def ask() -> None:
+        statuses.extend([vault.request("GET", "sys/health").status for _ in range(200)])
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (statuses.count(503), statuses.count(200), vault.aims) == (400, 400, ())
 
 
 def test_a_dropped_request_is_met_by_one_aim_only(vault: Vault) -> None:
