@@ -92,7 +92,7 @@ def acts_of(world: Any) -> tuple[Any, ...]:
 
 def _is_done(call: Call) -> bool:
     is_login = call.path.endswith("/login")
-    return call.method not in READING and (call.status < FIRST_REFUSAL or is_login)
+    return call.method not in READING and (0 < call.status < FIRST_REFUSAL or is_login)
 
 
 def play(lab: Lab) -> Any:
