@@ -22,8 +22,8 @@ import pytest
 
 from labkit.places import is_scenario
 
-KEPT_VAULT = pytest.StashKey["Vault"]()
-KEPT = {"labkit_session_vault": pytest.Session, "labkit_module_vault": pytest.Module}
+SHARED_VAULT = pytest.StashKey["Vault"]()
+OWNERS = {"labkit_session_vault": pytest.Session, "labkit_module_vault": pytest.Module}
 """The fixtures of vaults that outlive a test, and whose each is."""
 JUDGED_VAULTS = pytest.StashKey["list[Vault]"]()
 
@@ -160,20 +160,20 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         for node in _nodes_of_kept(item):
-            node.stash[KEPT_VAULT].reset()
+            node.stash[SHARED_VAULT].reset()
 
 
 def _nodes_of_kept(item: pytest.Item) -> list[Any]:
     """Return the nodes whose vaults outlive a test, of those that it has."""
-    used = [kind for name, kind in KEPT.items() if name in getattr(item, "fixturenames", ())]
+    used = [kind for name, kind in OWNERS.items() if name in getattr(item, "fixturenames", ())]
     chain = item.listchain() if used else []
-    return [node for node in chain if isinstance(node, (*used,)) and KEPT_VAULT in node.stash]
+    return [node for node in chain if isinstance(node, (*used,)) and SHARED_VAULT in node.stash]
 
 
 def _kept(request: pytest.FixtureRequest, vault: Vault, is_judged: bool) -> Vault:
     """Let a vault be found when it is to be judged, and reset to what it holds now."""
     vault.keep_for_reset()
-    request.node.stash[KEPT_VAULT] = vault
+    request.node.stash[SHARED_VAULT] = vault
     request.node.stash[JUDGED_VAULTS] = [vault] if is_judged else []
     return vault
 

@@ -397,7 +397,6 @@ def test_the_environment_names_the_vault_and_is_undone(
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_servers_with_tls_lead_to_the_vaults_of_their_fixtures(pytester: pytest.Pytester, play: Play) -> None:
     pytester.makepyfile(
         """

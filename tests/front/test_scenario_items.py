@@ -25,7 +25,6 @@ QUICK = {"refusals.lab.yaml", "split-brain.lab.yaml"}
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_each_file_is_one_test(play: Play, vary: Vary) -> None:
     result = play("-v", one=vary(), two=vary(("lost: 0", "lost: 1")))
 
@@ -33,7 +32,6 @@ def test_each_file_is_one_test(play: Play, vary: Vary) -> None:
     result.stdout.fnmatch_lines(["one.lab.yaml::one PASSED*", "two.lab.yaml::two FAILED*"])
 
 
-@pytest.mark.slow
 def test_both_endings_are_collected(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
     (pytester.path / "one.lab.yml").write_text(vary(), encoding="utf-8")
 
@@ -79,7 +77,6 @@ def test_what_stays_unknown_fails(play: Play, vary: Vary) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object, **named: object) -> None:
@@ -183,7 +180,6 @@ def test_runs_that_cannot_be_known_are_one_item_that_says_why(head: str, play: P
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_another_repository_sees_the_same_items_and_verdicts_in_any_number_of_processes(
     tmp_path: Path, vary: Vary
 ) -> None:
@@ -218,7 +214,6 @@ def test_another_repository_sees_the_same_items_and_verdicts_in_any_number_of_pr
         for path in sorted((CHECKOUT / "scenarios" / "first").glob("*.lab.yaml"))
     ],
 )
-@pytest.mark.slow
 @pytest.mark.slow
 def test_the_command_line_and_the_plugin_agree(path: Path, play: Play, capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["run", "-q", str(path)])

@@ -68,7 +68,7 @@ PLANTED: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
         "tokyo is dark": lambda lab: lab.crash("tokyo"),
     }
 )
-"""What makes tokyo fall behind, by 23 writes in the time that a world is given."""
+"""What makes tokyo fall behind, by more than twenty writes in the time that a world is given."""
 CUT, SLOW, DARK = PLANTED
 
 
@@ -219,7 +219,7 @@ RULE = Exercise(
         ),
         _catches(
             CUT,
-            "the line was cut until tokyo was 23 writes behind, and it was silent",
+            "the line was cut until tokyo was more than twenty writes behind, and it was silent",
             (
                 'Let `lab.partition("paris", "tokyo")` happen in a lab of your own, and print the lag.',
                 "What tokyo does not get, it does not know. paris knows what it has not handed over.",
@@ -228,7 +228,7 @@ RULE = Exercise(
         ),
         _catches(
             SLOW,
-            "the line was fifty times as slow until tokyo was 23 writes behind, and it was silent",
+            "the line was fifty times as slow until tokyo was more than twenty writes behind, and it was silent",
             (
                 'Let `lab.slow("paris", "tokyo", factor=50)` happen in a lab of your own, and print the lag.',
                 "A line that is slow is open, and nobody is down. What counts is what has arrived.",
@@ -237,7 +237,7 @@ RULE = Exercise(
         ),
         _catches(
             DARK,
-            "tokyo had no power until it was 23 writes behind, and it was silent",
+            "tokyo had no power until it was more than twenty writes behind, and it was silent",
             (
                 'Let `lab.crash("tokyo")` happen in a lab of your own, and print the lag.',
                 "Who is dark is behind, too.",

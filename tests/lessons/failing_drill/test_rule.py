@@ -13,6 +13,7 @@ from labkit.lessons.failing_drill.rule import (
     PLANTED_TIME,
     RULE,
     SOUND,
+    WORLDS,
     look,
     untouched,
     watched,
@@ -29,6 +30,10 @@ def test_tokyo_falls_far_behind_where_something_is_planted(name):
 
     assert lab.lag(*PAIR).entries > MAX_BEHIND
     assert lab.lag(*PAIR).seconds > MAX_BEHIND_S
+
+
+def test_it_is_tried_as_the_text_says():
+    assert (WORLDS, len(PLANTED), MAX_BEHIND, MAX_BEHIND_S) == (12, 3, 20, 2)
 
 
 @pytest.mark.parametrize("name", SOUND)

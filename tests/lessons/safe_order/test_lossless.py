@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from labkit.lessons.judging import judge
-from labkit.lessons.safe_order.lossless import LOSSLESS, LUCKS, SLOWER, look, untouched, world
+from labkit.lessons.safe_order.lossless import (
+    LOSSLESS,
+    LUCKS,
+    MAX_PAUSE_S,
+    MAX_SLOW_PAUSE_S,
+    SLOWER,
+    look,
+    untouched,
+    world,
+)
 from labkit.lessons.said import NOT_YET
 
 
@@ -46,6 +55,10 @@ def test_no_time_that_is_chosen_is_right(pause):
         lab["tokyo"].promote()
 
     assert judge(LOSSLESS, (sleeps,)).outcome == NOT_YET
+
+
+def test_it_is_tried_as_the_text_says():
+    assert (LUCKS, SLOWER, MAX_PAUSE_S, MAX_SLOW_PAUSE_S) == (5, 10, 1, 3)
 
 
 def test_what_does_nothing_yet_is_untouched():
