@@ -654,7 +654,10 @@ def test_what_is_changed_after_sending_or_reading_changes_no_vault() -> None:
             for thing in (one.body, one.headers, answers[0].body, answers[0].headers):
                 spoil(thing)
             assert stored(spoilt.vault) == stored(clean.vault), one.shown()
-        assert list(spoilt.vault.calls) == list(clean.vault.calls)
+        of_both = [
+            [repr(tuple(call)) for call in world.vault.calls] for world in (spoilt, clean)
+        ]  # as texts: a body may be NaN
+        assert of_both[0] == of_both[1]
         assert spoilt.files.state() == clean.files.state()
 
 
