@@ -235,7 +235,7 @@ def play(kind: str, forks: int) -> list[str]:
         may_go.set()
         holder.join()
         work()  # what it imports: a module whose import is cut in two by a fork cannot be imported in the child
-        threads = [threading.Thread(target=be_busy) for _ in range(THREADS if forks > 1 else 0)]
+        threads = [threading.Thread(target=be_busy) for _ in range(THREADS)]
         for thread in threads:
             thread.start()
         found += [outcome_among_busy() for _ in range(forks - 1)]
@@ -247,10 +247,10 @@ def play(kind: str, forks: int) -> list[str]:
     return [what for what in found if what]
 
 
-def played(kind: str, forks: int) -> dict[str, list[str]]:
+def played(kind: str) -> dict[str, list[str]]:
     """Play in a process of its own, which has no other threads."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", __file__, str(forks), kind],
+        [sys.executable, "-W", "ignore::DeprecationWarning", __file__, str(FORKS), kind],
         capture_output=True,
         text=True,
         check=False,
@@ -260,16 +260,10 @@ def played(kind: str, forks: int) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.slow
-def test_a_child_is_refused_though_another_thread_is_in(kind: str) -> None:
-    assert played(kind, 1) == {kind: []}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_child_is_refused_though_threads_are_busy(kind: str) -> None:
-    assert played(kind, FORKS) == {kind: []}
+def test_a_child_is_refused_though_another_thread_is_in_and_though_threads_are_busy(kind: str) -> None:
+    assert played(kind) == {kind: []}
 
 
 def main(arguments: list[str]) -> int:
