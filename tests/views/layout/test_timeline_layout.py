@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise, permutations
-from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit import Lab
 from labkit.lab.measures.state_spans import Span
-from labkit.places import scenarios
 from labkit.views.boxes import Box, width_of
 from labkit.views.contents.timeline_contents import Column, TimelineContents, TimelineMark, Window
 from labkit.views.layout.timeline_layout import LEGEND, SIGNS, WIDTH, TimelineLayout, lag_words, layout
 from labkit.views.picture import SMALL
 from labkit.views.time_axis import MAX_TICKS
-from labkit.views.timeline import layout_of_lab
 from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
@@ -70,9 +66,8 @@ def test_every_mark_is_kept_and_no_two_texts_overlap(marks, lags):
         for at, length in lags
     )
     placed = layout(contents(marks, spans))
-    overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
 
-    assert overlapping == []
+    assert overlapping(placed) == []
     assert sorted(kept(placed)) == sorted(marks)
     assert len(placed.lag_labels) + len(placed.listed) - sum(mark.label is None for mark in placed.marks) == len(spans)
 
@@ -220,6 +215,11 @@ def test_the_legend_says_what_each_sign_means_that_occurs():
         assert [words.split(" ")[0] for words in legend(only)] == [sign]
 
 
+def overlapping(placed: TimelineLayout) -> list[tuple[str, str]]:
+    """Pairs of texts that overlap."""
+    return [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
+
+
 def struck_through(placed: TimelineLayout) -> list[tuple[str, str]]:
     """Pairs of marks of which the line of the second goes through the label of the first."""
     found = []
@@ -248,22 +248,3 @@ def test_the_layout_of_a_crowd_is_the_one_that_is_kept(kept, numbers):
     columns = tuple(Column(at, 0, 0, 0, lost) for at, lost in ((0, 3), (10, 1), (30, 2), (31, 0), (60, 9)))
     crowd = contents(CROWD, tuple(lags))._replace(columns=columns, slice_ns=10)
     kept("crowd.txt", numbers(layout(crowd)._replace(legend=())))
-
-
-def shipped() -> list[Any]:
-    """Every shipped scenario; the first ones every day."""
-    paths = sorted(scenarios().rglob("*.lab.yaml"))
-    return [
-        pytest.param(path, id=path.name, marks=[] if path.parent.name == "first" else [pytest.mark.slow])
-        for path in paths
-    ]
-
-
-@pytest.mark.parametrize("path", shipped())
-@pytest.mark.slow
-def test_in_every_shipped_scenario_nothing_overlaps_and_no_line_goes_through_a_label(path):
-    placed = layout_of_lab(Lab.load(path).run().queries)
-    overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
-
-    assert overlapping == []
-    assert struck_through(placed) == []
