@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,6 +21,8 @@ PACKAGE = f"{ROOT / 'labkit'}/"
 
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """What is not counted as a function of its own: most are none from Python 3.12 on."""
+FIRST_CONSTRUCTORS = (f"{PACKAGE}service/record.py", ("__new__", "_compiled"))
+"""What makes the first records of a class and is compiled then: how many were made before is not the work's."""
 
 
 class FilesPassed(NamedTuple):
@@ -49,14 +51,21 @@ def calls_made(work: Callable[[], object]) -> int:
     return calls
 
 
+def is_own(code: CodeType) -> bool:
+    """Whether a call of this code counts as one of labkit's own functions."""
+    if not code.co_filename.startswith(PACKAGE) or code.co_name in COMPREHENSIONS:
+        return False
+    file, names = FIRST_CONSTRUCTORS
+    return code.co_filename != file or code.co_name not in names
+
+
 def own_calls_made(work: Callable[[], object]) -> int:
     """Return how many calls of labkit's own functions ``work`` makes: the same on each Python, with each library."""
     calls = 0
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal calls
-        code = frame.f_code
-        calls += event == "call" and code.co_filename.startswith(PACKAGE) and code.co_name not in COMPREHENSIONS
+        calls += event == "call" and is_own(frame.f_code)
 
     _profiled(work, count)
     return calls
