@@ -158,6 +158,18 @@ def test_it_plays_from_a_file_by_keyboard(number: str, exported: str, browser: B
 
 
 @PLAYED
+@pytest.mark.parametrize("width", [1280, 640])
+def test_the_pictures_of_a_player_fit_its_frame(number: str, width: int, exported: str, browser: Browser) -> None:
+    browser.look(width, 1000)
+    browser.open(exported)
+    browser.evaluate(f"{FRAME}.scrollIntoView(); {FRAME}.focus(); 0")
+    frame = inside(browser)
+
+    assert evaluated(browser, frame, CUT_PICTURES.replace("one.querySelector('title').textContent", "one.id")) == []
+    assert browser.evaluate("document.documentElement.scrollWidth") == width
+
+
+@PLAYED
 def test_on_paper_a_player_gives_way_to_its_timeline_and_table(number: str, exported: str, browser: Browser) -> None:
     browser.look(794, 1100)
     browser.open(exported)
