@@ -174,7 +174,7 @@ class HttpExchange:
         """Answer one request; ``target`` is path and query as they were sent.
 
         Raise TimeoutError when a cluster does not answer within ``timeout_s`` seconds of simulated time, 30 unless
-        given; a vault answers at once.
+        given; a vault answers at once, unless a delay is aimed at it.
         """
         if not target.startswith(API):
             return written(NO_API)

@@ -29,7 +29,7 @@ _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[ -~]*", re.ASCII)
 
 
-class Target(NamedTuple):
+class Aimed(NamedTuple):
     """Which requests are meant, and how many of them."""
 
     path: str
@@ -45,7 +45,7 @@ class Aim:
 
     __slots__ = ("_pattern", "answer", "call", "delay_ns", "drops", "group", "method", "path", "taken", "times", "when")
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Aimed) -> None:
         self.path, self.method, self.times = target
         self.taken = 0
         self.answer: Response | None = None
@@ -87,16 +87,16 @@ def path_pattern(path: str) -> re.Pattern[str]:
     return re.compile(".*".join([re.escape(part) for part in path.split("*")]), re.DOTALL)
 
 
-def target(path: Any, method: Any, times: Any) -> Target:
+def target(path: Any, method: Any, times: Any) -> Aimed:
     """Return which requests are meant; ValueError says what is wrong with it."""
     if method is not None:
         one_of("method", "a method, or None for any", method, METHODS)
     pattern = text("path", "a path such as secret/data/app or secret/data/*", path)
     times = whole_number("times", f"a whole number from 1 to {MAX_FAILURES}", times, 1, MAX_FAILURES)
-    return Target(pattern.lstrip("/").removeprefix("v1/"), folded(method), times)
+    return Aimed(pattern.lstrip("/").removeprefix("v1/"), folded(method), times)
 
 
-def failing(target: Target, status: Any, errors: Any, headers: Any) -> Aim:
+def failing(target: Aimed, status: Any, errors: Any, headers: Any) -> Aim:
     """Return the aim of ``fail_next``; ValueError says what is wrong with it."""
     judge_failures(status, target.times)
     texts = [FAILED] if errors is None else errors
@@ -105,7 +105,7 @@ def failing(target: Target, status: Any, errors: Any, headers: Any) -> Aim:
     return _answering(target, status, {"errors": [*texts]}, headers)
 
 
-def answering(target: Target, status: Any, body: Any, headers: Any) -> Aim:
+def answering(target: Aimed, status: Any, body: Any, headers: Any) -> Aim:
     """Return the aim of ``answer_next``; ValueError says what is wrong with it."""
     whole_number("status", "a status from 200 to 599", status, 200, 599)
     if body is not None and not _is_json_object(body):
@@ -113,7 +113,7 @@ def answering(target: Target, status: Any, body: Any, headers: Any) -> Aim:
     return _answering(target, status, copied(body), headers)
 
 
-def delaying(target: Target, duration: Any, when: Any) -> Aim:
+def delaying(target: Aimed, duration: Any, when: Any) -> Aim:
     """Return the aim of ``delay_next``; ValueError says what is wrong with it."""
     delay_ns = duration_ns("duration", duration, seconds=True)
     if not 0 < delay_ns <= MAX_DELAY_NS:
@@ -123,14 +123,14 @@ def delaying(target: Target, duration: Any, when: Any) -> Aim:
     return aim
 
 
-def dropping(target: Target, when: Any) -> Aim:
+def dropping(target: Aimed, when: Any) -> Aim:
     """Return the aim of ``drop_next``; ValueError says what is wrong with it."""
     aim = Aim(target)
     aim.drops, aim.when = True, _judged_when("when the connection ends", when)
     return aim
 
 
-def calling(target: Target, call: Any) -> Aim:
+def calling(target: Aimed, call: Any) -> Aim:
     """Return the aim of ``before_next``; ValueError says what is wrong with it."""
     if not callable(call):
         raise wrong("call", "a function without parameters, such as lambda: vault.delete('secret/data/app')", call)
@@ -139,7 +139,7 @@ def calling(target: Target, call: Any) -> Aim:
     return aim
 
 
-def _answering(target: Target, status: int, body: Any, headers: Any) -> Aim:
+def _answering(target: Aimed, status: int, body: Any, headers: Any) -> Aim:
     aim = Aim(target)
     answer = respond(status, body)
     answer.headers.update(_judged_headers(headers))

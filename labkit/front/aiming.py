@@ -229,7 +229,7 @@ class Aiming:
             late = f"no answer within {format_duration(passes_ns)}, as it was delayed by {format_duration(delay_ns)}"
             raise Silence(f"{shown}: {late}")
         if response.status == 0:
-            raise Dropped(f"{shown}: {DROPPED}")
+            raise Dropped(f"{shown}: {response.errors[0]}")
         return response
 
     @contextmanager

@@ -19,7 +19,7 @@ from typing import Any
 try:
     from fcntl import LOCK_EX, flock
 except ImportError:  # a system without it, or a browser: there the last of two that write at once wins
-    flock = None  # type: ignore[assignment]
+    flock = None  # type: ignore[assignment]  # there is none
 
 NAME = ".labkit-lessons.json"
 UNREADABLE = ".labkit-lessons.unreadable.json"

@@ -19,7 +19,7 @@ READABLE_EXPORT = (
 )
 """What makes a page of a lesson readable, on paper too, whatever template nbconvert makes it with."""
 LEFT, BROKEN = "text-align:left", ";overflow-wrap:anywhere"
-LONGEST_WHOLE = 16
+MAX_WHOLE = 16
 SIGNS = {NOT_ATTEMPTED: "○", NOT_YET: "△", RIGHT: "●", CANNOT_JUDGE: "?"}
 
 
@@ -91,7 +91,7 @@ def table(title: str, rows: Iterable[Mapping[str, Any]]) -> RowTable:
 
 def _cell(text: str) -> str:
     """Return a cell as HTML; a word that would make its table wider than a page is broken where the page ends."""
-    is_long = any(len(word) > LONGEST_WHOLE for word in text.split())
+    is_long = any(len(word) > MAX_WHOLE for word in text.split())
     return f'<td style="{LEFT}{BROKEN if is_long else ""}">{escape(text)}</td>'
 
 

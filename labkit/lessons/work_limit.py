@@ -1,6 +1,6 @@
 """Work limit: what a reader hands in may take so much processor time, so that nobody waits for a loop without an end.
 
-Where nothing can be interrupted (in a browser, on another thread than the first) nothing is limited.
+Where nothing can be interrupted (in a browser, on another thread than the first) nothing limits it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def _small_sha256() -> Hashing:
     hashlib's loads the whole of OpenSSL again, which takes a tenth of a new process's start.
     """
     try:
-        hashing: Hashing = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+        hashing: Hashing = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
     except ImportError:  # a Python without it
         return long_sha256()
     return hashing

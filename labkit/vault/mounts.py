@@ -9,17 +9,22 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.service.routing import Groups, Match, Table
+from labkit.service.routing import Groups, Match, Table, loaded
 from labkit.vault.storage.records import decode_record, encode_record
-from labkit.vault.storage.storage_view import StepSource, StorageView
+from labkit.vault.storage.storage_view import StorageView
+
+if TYPE_CHECKING:
+    from labkit.vault.storage.storage_view import StepSource
 
 MOUNTS = "core/mounts"
 MANAGED_KEYS = "core/managed-keys"
+AUDIT_DEVICES = "core/audit"
+QUOTAS = "core/quotas"
+"""Where these are stored, for which each request looks; where they are not, nothing of them is loaded (R24)."""
 
 MAX_SHORT_CHARACTERS = 128
 """Of a short path, as it was sent, and its namespace's."""
@@ -350,7 +355,7 @@ def routes_of(mount: Mount) -> Table | Groups:
 def routes_of_engine(kind: str, version: str) -> Table | Groups:
     """Return the routes of an engine of a version, importing it at its first use."""
     module, _, name = CATALOGUE[kind, version].table.partition(":")
-    table: Table | Groups = getattr(import_module(module), name)
+    table: Table | Groups = getattr(loaded(module), name)
     return table
 
 

@@ -10,11 +10,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import ServiceError
 from labkit.service.record import NamedTuple
+from labkit.service.routing import loaded
 from labkit.vault.context import Context, own_work
 from labkit.vault.due_times import RETRY_NS, DueTimes
 from labkit.vault.mounts import CATALOGUE, MOUNTS, ROOT, read_table
@@ -190,4 +190,4 @@ def _do(ctx: Context, key: str) -> None:
 
 
 def _work(module: str) -> Any:
-    return import_module(module)
+    return loaded(module)

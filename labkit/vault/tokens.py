@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest, Forbidden
-from labkit.vault import quotas
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import base62
-from labkit.vault.mounts import ROOT, Namespace, namespace_at
+from labkit.vault.mounts import QUOTAS, ROOT, Namespace, namespace_at
 from labkit.vault.storage.barrier import NONCE_BYTES, BarrierError
 from labkit.vault.token_record import (
     IDS,
@@ -167,7 +166,7 @@ def digests_of(ctx: Context, namespace: Namespace) -> list[str]:
 
 def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
     """Store a new token of the request's namespace; return its text and record (accessor and times filled in)."""
-    if ctx.source.read(quotas.QUOTAS) is not None:
+    if ctx.source.read(QUOTAS) is not None:
         from labkit.vault.quotas import lease_counts
 
         lease_counts.check(ctx, token)

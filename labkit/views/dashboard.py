@@ -116,7 +116,7 @@ class Dashboard:
         for name, button in self.buttons.items():
             button.on_click(lambda _, name=name: self.carry_out(self._acts()[name]()))
         for choice in (self.target, self.other, self.here, self.there, self.node_fault, self.line_fault):
-            choice.observe(lambda _: self._offer(), "value")
+            choice.observe(handler=lambda _: self._offer(), names="value")
         self.status, self.reasons = ipywidgets.HTML(), ipywidgets.HTML()
         self.box = ipywidgets.VBox(
             [

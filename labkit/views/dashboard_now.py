@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from html import escape
 from typing import NamedTuple
 
+from labkit.lab.fault_table import AROUND, LINE, NODE, WAY
 from labkit.views.acts_now import ActNow
+from labkit.views.dashboard_faults import names_of_buttons
 from labkit.views.dashboard_words import OF_TIME, WORDS
 
 PAST = "an earlier instant is shown: press Now, or Go on from here"
@@ -24,7 +26,7 @@ class Chosen(NamedTuple):
     line_undoing: str
 
 
-OF_TARGET = dict.fromkeys(("crash", "restart", "pause", "resume"), ("target", "target"))
+OF_TARGET = dict.fromkeys(names_of_buttons(NODE), ("target", "target"))
 OF_CLUSTER = dict.fromkeys(("seal", "unseal", "promote", "demote", "reindex"), ("cluster", "cluster"))
 CONTROLS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     **{name: (name, (pair,)) for name, pair in (OF_TARGET | OF_CLUSTER).items()},
@@ -36,7 +38,7 @@ CONTROLS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "heal all": ("heal", ()),
 }
 """The verb whose rule a control has, and which of its parameters are what is chosen where."""
-BETWEEN_SITES = ("partition", "cut", "heal", "make line fault", "undo line fault")
+BETWEEN_SITES = (*names_of_buttons(LINE, WAY, AROUND), "make line fault", "undo line fault")
 SHOWN = 3
 
 

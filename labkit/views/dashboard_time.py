@@ -31,8 +31,8 @@ class TimeBar:
             min=0, max=STEPS, interval=INTERVAL_MS, show_repeat=False, layout=ipywidgets.Layout(width="auto")
         )
         self.put(now_ns)
-        self.slider.observe(lambda change: self._moved(change["new"]), "value")
-        self.play.observe(lambda change: self._played(change["new"]), "value")
+        self.slider.observe(handler=lambda change: self._moved(change["new"]), names="value")
+        self.play.observe(handler=lambda change: self._played(change["new"]), names="value")
 
     @property
     def parts(self) -> tuple[Any, Any]:

@@ -55,8 +55,8 @@ def table_of(columns: Sequence[str], rows: Sequence[tuple[Any, ...]], most: int 
         f"<tr>{''.join(f'<td>{escape(_said(value))}</td>' for value in row)}</tr>" for row in list(rows)[:most]
     )
     more = f"<p>and {len(rows) - most} more rows: <code>to_frame()</code></p>" if len(rows) > most else ""
-    summary = f"<summary>as a table: {counted(len(rows))}</summary>"
-    return f"<details>{summary}<table><tr>{head}</tr>{body}</table>{more}</details>"
+    said = f"as a table: {counted(len(rows))}"
+    return f"<details><summary>{said}</summary><table><tr>{head}</tr>{body}</table>{more}</details>"
 
 
 def counted(rows: int) -> str:

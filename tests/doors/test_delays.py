@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 
 from labkit.doors.delays import Delays
 from labkit.doors.other_end import OtherEnd
-from labkit.front.aimed_failures import Aim, Target
+from labkit.front.aimed_failures import Aim, Aimed
 from labkit.front.aiming import Aims
 
 
 def delayed(delay_ns: int) -> Aim:
-    aim = Aim(Target("*", None, 1))
+    aim = Aim(Aimed("*", None, 1))
     aim.delay_ns, aim.group = delay_ns, Aims()
     return aim
 

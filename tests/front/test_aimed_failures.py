@@ -13,6 +13,7 @@ import httpx
 import hvac
 import pytest
 import requests
+from urllib3 import Timeout
 
 from labkit import Vault
 from labkit.doors.httpx import Transport
@@ -177,6 +178,14 @@ CLIENTS: dict[str, tuple[type[Exception], Callable[[Vault], Any]]] = {
         requests.ReadTimeout,
         lambda vault: session(vault).post("http://labkit/v1/secret/data/app", json={"data": {}}, timeout=(9, 1)),
     ),
+    "requests, by a timeout of urllib3": (
+        requests.ReadTimeout,
+        lambda vault: session(vault).post(
+            "http://labkit/v1/secret/data/app",
+            json={"data": {}},
+            timeout=Timeout(connect=9, read=1),  # type: ignore[arg-type]  # requests takes it
+        ),
+    ),
     "httpx": (
         httpx.ReadTimeout,
         lambda vault: httpx.Client(transport=Transport(vault), timeout=1, headers=sent(vault)["headers"]).post(
@@ -216,6 +225,7 @@ def test_others_act_between_a_programs_requests(vault: Vault) -> None:
 
     vault.before_next(lambda: vault.post("secret/data/app", {"data": {}}), 2, path="secret/data/app", method="POST")
     assert add_one().errors == ["check-and-set parameter did not match the current version"]
+    assert [aim.times for aim in vault.aims] == [1]  # what the other writer asked took none
     assert vault.post("secret/data/app", {"data": {}}).data["version"] == 4
     assert (vault.aims, add_one().ok) == ((), True)
 
@@ -228,6 +238,33 @@ def test_what_a_call_raises_is_raised_and_later_requests_take_aims_again(vault: 
 
     assert vault.get("sys/health").status == 503
     assert len(vault.calls) == 1
+
+
+def test_whoever_sets_no_timeout_waits_for_any_delay(vault: Vault) -> None:
+    for timeout in (None, (9, None), Timeout()):
+        vault.delay_next("10h")
+        assert session(vault).get("http://labkit/v1/sys/health", timeout=timeout).status_code == 200  # type: ignore[arg-type]  # requests takes it
+
+
+def test_a_call_that_resets_the_vault_leaves_the_request_unanswered(vault: Vault) -> None:
+    vault.before_next(vault.reset)
+    with pytest.raises(Dropped, match="GET sys/health: nobody waited for the answer any more"):
+        vault.get("sys/health")
+
+
+def test_threads_share_an_aim_to_its_last_request(vault: Vault) -> None:
+    vault.fail_next(503, 400)
+    statuses: list[int] = []
+
+    def ask() -> None:
+        statuses.extend([vault.request("GET", "sys/health").status for _ in range(200)])
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (statuses.count(503), statuses.count(200), vault.aims) == (400, 400, ())
 
 
 def test_a_dropped_request_is_met_by_one_aim_only(vault: Vault) -> None:

@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.reference": frozenset({"pydantic"}),
     "labkit.front.lab_file.encoding": frozenset({"cbor2"}),
     "labkit.front.pytest_plugin": frozenset({"pytest"}),
+    "labkit.front.scenario_items": frozenset({"pytest"}),
     "labkit.doors.requests": frozenset({"requests", "urllib3"}),
     "labkit.doors.httpx": frozenset({"httpx"}),
     "labkit.doors.hvac": frozenset({"hvac", "requests"}),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import threading
 from dataclasses import replace
 
 import pytest
@@ -108,8 +107,6 @@ def test_what_is_good_to_know_stands_beside_a_right_answer():
     ],
 )
 def test_what_does_not_come_to_an_end_by_itself_is_not_right_yet(function, said, monkeypatch):
-    if threading.current_thread() is not threading.main_thread() and "still" in said:
-        pytest.skip("only the first thread is interrupted")
     monkeypatch.setattr(judging, "limited", lambda: limited(0.1))
     judged = judge(DOUBLE, (function,))
 

@@ -11,10 +11,6 @@ import pytest
 from labkit.lessons import work_limit
 from labkit.lessons.work_limit import TookTooLong, limited
 
-in_the_first_thread = pytest.mark.skipif(
-    threading.current_thread() is not threading.main_thread(), reason="only the first thread is interrupted"
-)
-
 
 def catches_what_it_can() -> None:
     while True:
@@ -29,7 +25,6 @@ def keeps_two_interruptions() -> None:
     catches_what_it_can()
 
 
-@in_the_first_thread
 @pytest.mark.parametrize("work", [catches_what_it_can, keeps_two_interruptions])
 def test_what_goes_on_and_on_is_interrupted_whatever_it_keeps(work, monkeypatch):
     monkeypatch.setattr(work_limit, "AGAIN_S", 0.05)

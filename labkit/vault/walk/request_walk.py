@@ -29,11 +29,11 @@ from labkit.service.limits import check_body, is_text
 from labkit.service.message import MERGE_PATCH, Response, Unreadable
 from labkit.service.record import new
 from labkit.service.routing import Match, parse_fields
-from labkit.vault import audit, quotas, token_record, tokens
+from labkit.vault import token_record, tokens
 from labkit.vault.caller import Caller
 from labkit.vault.context import Context
 from labkit.vault.core import Core
-from labkit.vault.mounts import MANAGED_KEYS, ROOT
+from labkit.vault.mounts import AUDIT_DEVICES, MANAGED_KEYS, QUOTAS, ROOT
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import acl_for
 from labkit.vault.seal_keys import SEALED
@@ -156,7 +156,7 @@ def check_node(ctx: Context) -> None:
         from labkit.vault.replication import index_state
 
         index_state.check(ctx, index)
-    if core.storage.get(quotas.QUOTAS) is not None and not sealed:
+    if core.storage.get(QUOTAS) is not None and not sealed:
         from labkit.vault.quotas import rate_limits
 
         rate_limits.check(ctx)
@@ -260,7 +260,7 @@ def _check_policies(ctx: Context, caller: Caller, flags: frozenset[str]) -> None
 
 def audit_request(ctx: Context) -> None:
     """Write the request's audit record where devices are enabled."""
-    if ctx.source.read(audit.DEVICES) is not None:
+    if ctx.source.read(AUDIT_DEVICES) is not None:
         _recording().record_request(ctx)
 
 
@@ -344,7 +344,7 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     response = to_response(error)
     if ctx.answer_headers is not None:
         response.headers.update(ctx.answer_headers)
-    if ctx.devices or (ctx.devices is None and ctx.source.read(audit.DEVICES) is not None):
+    if ctx.devices or (ctx.devices is None and ctx.source.read(AUDIT_DEVICES) is not None):
         response = _recorded(ctx, response)
     try:
         ctx.core.commit(ctx.writes)

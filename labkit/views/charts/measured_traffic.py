@@ -68,7 +68,7 @@ def _panel(name: str, shown: tuple[Slice, ...], every_ns: int) -> TimePanel:
     columns = tuple([TimeColumn(one.from_ns, one.from_ns + every_ns, (("arrived", one.size_bytes),)) for one in own])
     most = max(own, key=lambda one: one.size_bytes)
     words = f"{sum(one.size_bytes for one in own):,} bytes; most in {every_ns / SECOND_NS:g} s: {most.size_bytes:,}"
-    return TimePanel(name, words, columns)
+    return TimePanel(name, words, columns, unit="B")
 
 
 def _by_size(found: tuple[Flow, ...]) -> list[str]:

@@ -24,6 +24,8 @@ SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
 LABEL_ROOM = (26, -26, 0, 40, -40)
 MAX_BESIDE = 6
 """How many lines may have their labels beside them, where messages do not pass over the words."""
+MAX_JUDGED = 60
+"""Of how many lines each label is kept apart from the others' lines."""
 
 
 class StageCluster(NamedTuple):
@@ -179,21 +181,29 @@ def _lines(recording: Recording, links: Sequence[tuple[str, str, str]], places: 
     sites = recording.sites
     ways = [places.way(sites.index(a), sites.index(b)) for a, b, _ in links]
     taken, found = list(places.boxes), []
-    on_the_line = len(links) > MAX_BESIDE
+    rooms = [LABEL_ROOM] if len(links) <= MAX_BESIDE else [(beside,) for beside in sorted(LABEL_ROOM, key=abs)]
     for (a, b, words), segment in zip(links, ways, strict=True):
         faults = [span.words for span in recording.lines if {span.a, span.b} == {a, b}]
         longest = max((words, *faults), key=len)
+        others = [way for way in ways if way is not segment] if len(links) <= MAX_JUDGED else []
         boxes = [
-            (abs(beside) if on_the_line else 0, _label_box(longest, bool(faults), *segment.beside(beside).at(share)))
-            for beside in LABEL_ROOM
-            for share in SHARES
+            [
+                _label_box(longest, bool(faults), *segment.beside(beside).at(share))
+                for beside in room
+                for share in SHARES
+            ]
+            for room in rooms
         ]
-        others = [way for way in ways if way is not segment]
-        free = [(off, _is_misread(box, segment, others), box) for off, box in boxes if is_free(box, taken)]
-        box = min(free, key=lambda one: one[:2])[2] if free else boxes[0][1]
+        box = next(filter(None, (_best(room, segment, others, taken) for room in boxes)), boxes[0][0])
         taken.append(box)
         found.append(StageLine(a, b, words, segment, box.centre[0], box.y + ROW / 2))
     return found
+
+
+def _best(boxes: Sequence[Box], own: Segment, others: Sequence[Segment], taken: Sequence[Box]) -> Box | None:
+    """Return the first box that is free and plainly that of its line, else the first that is free; None for none."""
+    free = [box for box in boxes if is_free(box, taken)]
+    return next((box for box in free if not _is_misread(box, own, others)), free[0] if free else None)
 
 
 def _is_misread(box: Box, own: Segment, others: Sequence[Segment]) -> bool:

@@ -35,13 +35,36 @@ def test_a_file_that_cannot_be_put_in_its_place_leaves_nothing(small_snapshot: S
     path.write_bytes(b"before")
 
     def fail(*_: Any) -> None:
-        raise OSError("no")
+        raise OSError(5, "no")
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="no"):
         write_file(path, small_snapshot, ())
     assert path.read_bytes() == b"before"
     assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_leaves_the_file_as_it_was(small_snapshot: Snapshot, path: Path, monkeypatch):
+    path.write_bytes(b"before")
+    opened = os.fdopen
+
+    def full(handle: int, mode: str) -> Any:
+        os.close(handle)
+        return opened(os.open("/dev/full", os.O_WRONLY), mode)
+
+    monkeypatch.setattr(os, "fdopen", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/x\.lab'"):
+        write_file(path, small_snapshot, ())
+    assert path.read_bytes() == b"before"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_what_cannot_be_written_is_named(small_snapshot: Snapshot, path: Path):
+    for target in (path.parent / "none" / "x.lab", path.parent):
+        with pytest.raises(OSError, match=f"directory: '{target}'$"):
+            write_file(target, small_snapshot, ())
+    assert not os.listdir(path.parent)
 
 
 def test_a_file_is_named_with_what_is_wrong_with_it(path: Path, monkeypatch):

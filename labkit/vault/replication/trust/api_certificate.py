@@ -214,4 +214,6 @@ def _hosts_of(certificate: x509.Certificate) -> list[str]:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (ValueError, x509.DuplicateExtension, x509.ExtensionNotFound, x509.UnsupportedGeneralNameType):
         return []
-    return names.get_values_for_type(x509.DNSName) if ExtendedKeyUsageOID.SERVER_AUTH in uses else []
+    if ExtendedKeyUsageOID.SERVER_AUTH not in uses:
+        return []
+    return [*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress))]
