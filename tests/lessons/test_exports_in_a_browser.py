@@ -38,6 +38,14 @@ WIDER_THAN_ITS_PLACE = """[...document.querySelectorAll('.highlight pre, .jp-Out
 CUT_PICTURES = """[...document.querySelectorAll('.labkit-picture')]
   .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
   .map((one) => one.querySelector('title').textContent)"""
+CUT_FRAMES = """[...document.querySelectorAll('iframe')].flatMap((frame) => {
+  const cut = [], { left, right } = frame.getBoundingClientRect();
+  for (let one = frame.parentElement; one; one = one.parentElement) {
+    const box = one.getBoundingClientRect(), shows = getComputedStyle(one).overflowX;
+    if (shows !== "visible" && (box.left > left + 1 || box.right < right - 1)) cut.push(one.className);
+  }
+  return cut;
+})"""
 PAPER_OF_PICTURES = """[...document.querySelectorAll('svg.labkit')]
   .map((one) => getComputedStyle(one).getPropertyValue('--labkit-paper'))"""
 A4_PX = 697
@@ -155,6 +163,19 @@ def test_it_plays_from_a_file_by_keyboard(number: str, exported: str, browser: B
 
     assert playing == "Pause"
     assert said(browser, frame) != begun
+
+
+@PLAYED
+@pytest.mark.parametrize("width", [1280, 640])
+def test_the_pictures_of_a_player_fit_its_frame(number: str, width: int, exported: str, browser: Browser) -> None:
+    browser.look(width, 1000)
+    browser.open(exported)
+    browser.evaluate(f"{FRAME}.scrollIntoView(); {FRAME}.focus(); 0")
+    frame = inside(browser)
+
+    assert browser.evaluate(CUT_FRAMES) == []
+    assert evaluated(browser, frame, CUT_PICTURES.replace("one.querySelector('title').textContent", "one.id")) == []
+    assert browser.evaluate("document.documentElement.scrollWidth") == width
 
 
 @PLAYED
