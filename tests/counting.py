@@ -28,6 +28,13 @@ RECORDS = f"{PACKAGE}service/record.py"
 """What each named tuple has is not counted either: in Python's own it stands in no file of labkit.  ``_replace`` is."""
 
 
+def is_own(code: CodeType) -> bool:
+    """Whether a call of this counts as one of labkit's own functions."""
+    if not code.co_filename.startswith(PACKAGE) or code.co_name in COMPREHENSIONS:
+        return False
+    return code.co_filename != RECORDS or code.co_name == "_replace"
+
+
 class FilesPassed(NamedTuple):
     """Which files of labkit a call went through, in the order in which it came to them, each time it came to one."""
 
@@ -68,9 +75,7 @@ def own_calls_made(work: Callable[[], object]) -> int:
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal calls
-        code = frame.f_code
-        is_own = event == "call" and code.co_filename.startswith(PACKAGE) and code.co_name not in COMPREHENSIONS
-        calls += is_own and (code.co_filename != RECORDS or code.co_name == "_replace")
+        calls += event == "call" and is_own(frame.f_code)
 
     _profiled(work, count)
     return calls
