@@ -1,4 +1,4 @@
-"""Recording: everything that a player says of a run, from its trace and ledger; nothing is asked of a node.
+"""Recording: everything that a player says of a run, from its trace, ledger and records; nothing is asked of a node.
 
 1. The same records give the same recording.  Times are those of the trace.
 2. What is left out is counted: messages of a run with too many, and what was observed too often.
@@ -6,22 +6,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from labkit.lab.causes.explanation import Explanation
 from labkit.lab.causes.recorded_run import RecordedRun
-from labkit.lab.causes.why import explain
+from labkit.lab.causes.why import explain, explain_effect
+from labkit.lab.measures.replaced_entries import ReplacedEntries, replaced_entries
 from labkit.lab.measures.state_spans import Span, spans_of
 from labkit.lab.measures.trees_over_time import TreesOverTime, trees_over_time
 from labkit.lab.records.ledger import EndedOperation, Write
-from labkit.lab.wire.addresses import CLOUD_HOST
-from labkit.views.player.carried_messages import Carried, messages_of, thinned, with_causes
-from labkit.views.player.finished_ledger import FinishedLedger
-from labkit.views.player.happenings import WEIGHTY, OnlyCounted, RunEvent, happenings_of
-from labkit.views.player.interest import Ground, of_interest
-from labkit.views.player.line_conditions import LineSpan, line_spans
 from labkit.views.player.pace import Stretch, pace
+from labkit.views.player.recorded.carried_messages import Carried, messages_of, thinned, with_causes, with_requests
+from labkit.views.player.recorded.client_moves import client_moves
+from labkit.views.player.recorded.client_operations import ClientOperation, client_operations, operators_operations
+from labkit.views.player.recorded.derived_events import RunFacts, derived_events
+from labkit.views.player.recorded.finished_ledger import FinishedLedger
+from labkit.views.player.recorded.happenings import WEIGHTY, OnlyCounted, RunEvent, happenings_of
+from labkit.views.player.recorded.interest import of_interest
+from labkit.views.player.recorded.line_conditions import LineSpan, line_spans
+from labkit.views.player.recorded.loss_words import losses_in_words
+from labkit.views.player.recorded.recorded_hosts import RecordedHost, ground_of, hosts_of, links_of
+from labkit.views.player.recorded.write_gaps import WriteGap, write_gaps
+from labkit.views.player.recorded.write_ways import push_of, way_of
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
@@ -29,31 +36,26 @@ if TYPE_CHECKING:
     from labkit.lab.queries import Queries
     from labkit.lab.records.loss_and_outage import RecoveryLedger
 
-NODE, CLIENT, OPERATOR, CLOUD, BALANCER, OTHER = "node", "client", "operator", "cloud", "balancer", "other"
 MAX_EXPLAINED = 1_000
 MAX_LOST_SHOWN = 200
 
 
-class RecordedHost(NamedTuple):
-    """A host that sends or gets messages: its name, what it is, its site, and of a node its cluster."""
-
-    name: str
-    kind: str
-    site: str
-    cluster: str = ""
-
-
 class Loss(NamedTuple):
-    """An acknowledged write that is lost: what it is, and when a promotion lost it."""
+    """An acknowledged write that is lost: what it is, when which promotion lost it, and why.
+
+    ``way`` are the rows of its request, its answer and its push, as far as they are known.
+    """
 
     write: Write
     promoted_ns: int
+    way: tuple[int, ...] = ()
+    explanation: Explanation | None = None
 
 
 class Recording(NamedTuple):
-    """What a run was: its places, its messages, what happened and why, and what clients were answered.
+    """What a run was: its places, its messages, what happened and why, and what clients and operators were answered.
 
-    ``before`` counts operations whose instants are not kept any more; ``total`` counts all messages.
+    ``total`` counts all messages; ``lacked`` says what survivors did not have when they were promoted.
     """
 
     end_ns: int
@@ -72,10 +74,11 @@ class Recording(NamedTuple):
     left: tuple[OnlyCounted, ...]
     explanations: Mapping[int, Explanation]
     losses: tuple[Loss, ...]
-    loss_explanations: tuple[Explanation | None, ...]
-    operations: tuple[EndedOperation, ...]
-    before: Mapping[str, int]
+    lacked: tuple[str, ...]
+    operations: tuple[ClientOperation, ...]
+    asks: tuple[EndedOperation, ...]
     stretches: tuple[Stretch, ...]
+    gaps: tuple[WriteGap, ...] = ()
     trees: TreesOverTime | None = None
 
 
@@ -87,45 +90,81 @@ def recording_of(
     if not parts.trace.enabled:
         raise ValueError("play: expected a lab that keeps a trace, got one with trace=False")
     run = RecordedRun(parts.trace, cast("RecoveryLedger", FinishedLedger(parts.ledger)), queries)
-    clusters = {plan.name: plan.node_names for plan in queries.blueprint.clusters}
-    bars, nodes = spans_of(parts.trace, clusters, parts.now)
-    every = with_causes(run, messages_of(run))
-    hosts = _hosts(queries, every)
-    happenings, left = happenings_of(run.rows, clusters)
-    losses = _losses(run)
-    interesting = of_interest(every, happenings, [loss.write for loss in losses], _ground(hosts), only)
-    operations = tuple(parts.ledger.operations)
+    every = with_requests(with_causes(run, messages_of(run)), () if pictures is None else pictures.requests.rows)
+    facts = _facts(run, every, pictures)
+    happenings, left, explanations = _events(invariants, facts)
+    losses, hosts = _losses(run, invariants), hosts_of(queries, every)
+    interesting = of_interest(every, happenings, [loss.write for loss in losses], ground_of(hosts), only)
+    if only is None:
+        interesting = sorted({*interesting, *(row for _, gap in facts.gaps for row in gap.way)})
     return Recording(
         end_ns=parts.now,
         seed=parts.seed,
         sites=tuple(queries.blueprint.sites),
         hosts=hosts,
-        clusters=clusters,
-        links=_links(queries),
-        spans=tuple(bars),
-        nodes=tuple(nodes),
-        lines=tuple(line_spans(run.rows, parts.network.topology, parts.now)),
+        clusters=_clusters(run),
+        links=links_of(queries),
+        spans=tuple(facts.spans),
+        nodes=tuple(spans_of(parts.trace, _clusters(run), parts.now)[1]),
+        lines=tuple(facts.lines),
         messages=tuple(thinned(every, interesting)),
         total=len(every),
         interesting=tuple(interesting),
-        happenings=tuple(happenings),
-        left=tuple(left),
-        explanations=_explanations(run, invariants, happenings),
+        happenings=happenings,
+        left=left,
+        explanations=explanations,
         losses=losses,
-        loss_explanations=tuple([_explained(run, invariants, loss.write) for loss in losses[:MAX_LOST_SHOWN]]),
-        operations=operations,
-        before=_before(run, operations),
+        lacked=tuple(losses_in_words(run.ledger)),
+        operations=tuple(client_operations(run)),
+        asks=tuple(operators_operations(run)),
         stretches=tuple(_stretches(parts.now, every, interesting, happenings)),
-        trees=None if pictures is None else trees_over_time(pictures, parts.ledger.histories.commits, parts.now),
+        gaps=tuple([gap for _, gap in facts.gaps]),
+        trees=facts.trees,
     )
 
 
-def _ground(hosts: Iterable[RecordedHost]) -> Ground:
-    return Ground({host.name: host.site for host in hosts}, {host.name: host.cluster for host in hosts if host.cluster})
+def _clusters(run: RecordedRun) -> dict[str, tuple[str, ...]]:
+    return {plan.name: plan.node_names for plan in run.queries.blueprint.clusters}
+
+
+def _facts(run: RecordedRun, messages: Sequence[Carried], pictures: TreeRecord | None) -> RunFacts:
+    """Return what events are derived from; without a tree record nothing of trees."""
+    queries, trace = run.queries, run.queries.parts.trace
+    commits, trees = run.ledger.histories.commits, None
+    replaced: list[ReplacedEntries] = []
+    if pictures is not None:
+        trees = trees_over_time(pictures, commits, queries.now)
+        replaced = replaced_entries(pictures, run.ledger.promotions, commits)
+    return RunFacts(
+        run=run,
+        gaps=write_gaps(run),
+        moves=client_moves(messages, queries.blueprint.clients),
+        spans=spans_of(trace, _clusters(run), queries.now)[0],
+        lines=line_spans(run.rows, queries.parts.network.topology, queries.now),
+        trees=trees,
+        replaced=replaced,
+    )
+
+
+def _events(
+    invariants: Invariants, facts: RunFacts
+) -> tuple[tuple[RunEvent, ...], tuple[OnlyCounted, ...], dict[int, Explanation]]:
+    """Return what happened, in order, what is only counted, and what led to the first thousand of them, by row."""
+    recorded, left = happenings_of(facts.run.rows, _clusters(facts.run))
+    derived, more_left = derived_events(facts)
+    effects = {one.event.row: one.effect for one in derived if one.effect is not None}
+    events = sorted([*recorded, *(one.event for one in derived)], key=lambda one: (one.at_ns, one.row < 0, one.row))
+    explanations: dict[int, Explanation] = {}
+    for one in events[:MAX_EXPLAINED]:
+        effect = effects.get(one.row)
+        found = _explained(facts.run, invariants, one.row) if effect is None else explain_effect(facts.run, effect)
+        if found is not None:
+            explanations[one.row] = found
+    return tuple(events), (*left, *more_left), explanations
 
 
 def _stretches(
-    end_ns: int, messages: list[Carried], interesting: list[int], happenings: list[RunEvent]
+    end_ns: int, messages: list[Carried], interesting: list[int], happenings: Iterable[RunEvent]
 ) -> list[Stretch]:
     by_row = {message.row: message for message in messages}
     flights = [(by_row[row].sent_ns, by_row[row].gone_ns) for row in interesting]
@@ -142,46 +181,20 @@ def stretches_of(*recordings: Recording) -> list[Stretch]:
     return pace(max(one.end_ns for one in recordings), flights, instants)
 
 
-def _hosts(queries: Queries, messages: list[Carried]) -> tuple[RecordedHost, ...]:
-    """Return the hosts there are, in the order of the blueprint, and any other that sent or got something."""
-    blueprint, network = queries.blueprint, queries.parts.network
-    known = [RecordedHost(node, NODE, plan.site, plan.name) for plan in blueprint.clusters for node in plan.node_names]
-    known += [RecordedHost(name, CLIENT, group.site) for group in blueprint.clients for name in group.names]
-    known += [RecordedHost(plan.name, BALANCER, plan.site) for plan in blueprint.balancers]
-    found = {host.name: host for host in known}
-    operators = {plan.operator_host for plan in blueprint.clusters}
-    for name in sorted({end for message in messages for end in (message.source, message.target)} - set(found)):
-        kind = OPERATOR if name in operators else CLOUD if name == CLOUD_HOST else OTHER
-        found[name] = RecordedHost(name, kind, network.site_of(name))
-    return tuple(found.values())
-
-
-def _links(queries: Queries) -> tuple[tuple[str, str, str], ...]:
-    """Return the lines between sites, each with its latency in words."""
-    topology = queries.parts.network.topology
-    return tuple([(*link.between, f"{link.typical_ns / 1_000_000:g} ms") for link in topology.links])
-
-
-def _losses(run: RecordedRun) -> tuple[Loss, ...]:
+def _losses(run: RecordedRun, invariants: Invariants) -> tuple[Loss, ...]:
     """Return the lost writes, the first acknowledged first, each with the first promotion that lost it."""
     taken_last_first = run.ledger.promotions[::-1]
-    promotions = {write: taken.at_ns for taken in taken_last_first for write in run.ledger.lost(taken)}
-    return tuple([Loss(write, promotions[write]) for write in run.ledger.lost()])
-
-
-def _before(run: RecordedRun, operations: tuple[EndedOperation, ...]) -> dict[str, int]:
-    """Count by outcome the operations whose instants the ledger does not keep any more."""
-    ledger = run.ledger
-    counts = {"answered": ledger.answered, "refused": ledger.refused, "unknown": ledger.in_doubt}
-    for operation in operations:
-        counts[operation.outcome] -= 1
-    return counts
-
-
-def _explanations(run: RecordedRun, invariants: Invariants, happenings: list[RunEvent]) -> dict[int, Explanation]:
-    """Return what led to each of the happenings, by row: to the first thousand."""
-    found = ((one.row, _explained(run, invariants, one.row)) for one in happenings[:MAX_EXPLAINED])
-    return {row: explanation for row, explanation in found if explanation is not None}
+    taken_of = {write: taken for taken in taken_last_first for write in run.ledger.lost(taken)}
+    found = []
+    for number, write in enumerate(run.ledger.lost()):
+        taken = taken_of[write]
+        if number >= MAX_LOST_SHOWN:
+            found.append(Loss(write, taken.at_ns))
+            continue
+        push = push_of(run, write, taken.survivor)
+        way = (*way_of(run, write), *([] if push is None else [push]))
+        found.append(Loss(write, taken.at_ns, way, _explained(run, invariants, write)))
+    return tuple(found)
 
 
 def _explained(run: RecordedRun, invariants: Invariants, event: int | Write) -> Explanation | None:
