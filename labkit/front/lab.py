@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from labkit.views.cause_chain import CauseChain
     from labkit.views.charts.clusters_apart import ClustersApart
     from labkit.views.charts.measures import Measures
-    from labkit.views.dashboard import Dashboard
+    from labkit.views.dashboard import Controls, Dashboard
     from labkit.views.picture import Picture
     from labkit.views.player.player import Player
     from labkit.views.runs_apart import RunsApart
@@ -195,10 +195,24 @@ class Lab(Bench, but="dashboard serve"):
         return door
 
     def dashboard(self) -> Dashboard:
-        """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""
+        """Show buttons for time and faults, and below them map, timeline and the last of the trace.
+
+        Checkpoints are kept from here on, so that earlier instants can be shown and gone back to.
+        """
         from labkit.views import dashboard
 
-        controls = dashboard.Controls(
+        if self._passage.checkpoints is None:
+            self.keep_checkpoints()
+        return dashboard.dashboard(self._controls())
+
+    def _controls(self) -> Controls:
+        from labkit.views.acts_now import acts_now
+        from labkit.views.dashboard import Controls
+
+        return Controls(
+            lab=self,
+            at=lambda instant: self.at(instant)._controls(),
+            acts_now=lambda: acts_now(self.queries),
             sites=self.blueprint.sites,
             clusters={plan.name: plan.node_names for plan in self.blueprint.clusters},
             cluster=self.__getitem__,
@@ -211,7 +225,6 @@ class Lab(Bench, but="dashboard serve"):
             trace=self.trace,
             pictures=lambda: (self.map(), self.timeline()),
         )
-        return dashboard.dashboard(controls)
 
 
 def lab_of(scenario: Scenario, seed: int | None = None) -> Lab:

@@ -79,6 +79,13 @@ class Segment(NamedTuple):
         end = next((step for step in range(STEPS, start, -1) if not last.holds(*self.at(step / STEPS))), STEPS)
         return Segment(*self.at(start / STEPS), *self.at(end / STEPS))
 
+    def distance(self, x: float, y: float) -> float:
+        """Return how far a point is from it."""
+        dx, dy = self.x2 - self.x1, self.y2 - self.y1
+        share = ((x - self.x1) * dx + (y - self.y1) * dy) / ((dx * dx + dy * dy) or 1.0)
+        near_x, near_y = self.at(max(0.0, min(1.0, share)))
+        return hypot(x - near_x, y - near_y)
+
     def crosses(self, box: Box) -> bool:
         """Whether any part of the line is in the box (its edges are cut off one after the other)."""
         low, high = 0.0, 1.0

@@ -8,6 +8,8 @@
 5. Each control is a button or a list with a text label and can be used with the keyboard only; no key that is pressed
    in one is a command of the notebook.  They stand in rows by what they act on; what is seldom needed is chosen from a
    list.
+6. What makes no sense now is disabled and says why.  An earlier instant is shown without a change of the lab; going on
+   from there gives another lab, ``dashboard.lab``.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from IPython.display import display, update_display
 
 from labkit.lab.fault_table import AROUND, CLUSTER, LAYERS, LINE, NAMED, NODE, WAY
 from labkit.service.durations import SECOND_NS
+from labkit.views.acts_now import ActNow
 from labkit.views.dashboard_faults import (
     BUTTONS,
     LAYERS_UPWARDS,
@@ -34,6 +37,9 @@ from labkit.views.dashboard_faults import (
     form_of,
     names_of_buttons,
 )
+from labkit.views.dashboard_now import PAST, Chosen, not_now, reasons_of
+from labkit.views.dashboard_time import TimeBar
+from labkit.views.dashboard_words import ANY_TIME, WORDS
 from labkit.views.keyboard import NO_COMMANDS, Keyboard
 from labkit.views.trace_lines import last_lines
 
@@ -46,30 +52,10 @@ if TYPE_CHECKING:
     from labkit.views.picture import Picture
 
 LINES = 12
+BACK_NS = 10 * SECOND_NS
 PATIENCE = "5s"
 NO_ANSWER = "no answer"
 STANDBY = 307
-WORDS = {
-    "step": ("Step", "let the next thing happen"),
-    "run 1s": ("Run 1 s", "let a second pass"),
-    "run 10s": ("Run 10 s", "let ten seconds pass"),
-    "write": ("Write", "write a secret, at the chosen node or at whichever serves the cluster"),
-    **BUTTONS,
-    "seal": ("Seal", "seal the active node of the chosen cluster"),
-    "unseal": ("Unseal", "give the chosen node, or all sealed nodes of the cluster, their key shares"),
-    "step down": ("Step down", "let the active node of the chosen cluster give the lead to another one"),
-    "promote": ("Promote", "make the chosen secondary the primary"),
-    "demote": ("Demote", "make the chosen primary a secondary"),
-    "make node fault": ("Make node fault", "do what is chosen beside it to the target"),
-    "undo node fault": ("Undo node fault", "undo what is chosen beside it, at the target"),
-    "replicate": ("Replicate", "make the other cluster a secondary of the chosen one"),
-    "repoint": ("Re-point", "let the chosen secondary follow the other cluster"),
-    "failover": ("Fail over", "move the primary from the chosen cluster to the other, as planned: nothing is lost"),
-    "heal all": ("Heal all", "restore every line"),
-    "make line fault": ("Make line fault", "do what is chosen beside it to the line between the two sites"),
-    "undo line fault": ("Undo line fault", "undo what is chosen beside it, between the two sites"),
-    "reindex": ("Reindex", "make the chosen cluster's Merkle index again from what its store holds"),
-}
 
 # What stands in for a widget that is not there, such as "Loading widget...", is hidden beside the page.  The page
 # repeats broken rules for a reader without widgets only.
@@ -78,13 +64,21 @@ STYLE = """<style>
 .jp-OutputArea-child:has(.labkit-board)~.jp-OutputArea-child .labkit-broken{display:none}
 .labkit-broken{border:2px solid #de1c02;border-left-width:8px;padding:4px 10px;margin:6px 0}
 .labkit-page pre[tabindex]{overflow-x:auto;white-space:pre}
+.labkit-page svg.labkit{--widest:668px}
+.labkit-page p,.labkit-board p,.labkit-board details{margin:2px 0;line-height:1.3}
 </style>"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Controls:
-    """What a dashboard needs of a lab; ``clusters`` gives the nodes of each cluster, ``cluster`` a handle of one."""
+    """What a dashboard needs of a lab; ``clusters`` gives the nodes of each cluster, ``cluster`` a handle of one.
 
+    ``at`` gives the controls of the lab as it was at an instant; ``lab`` is the lab itself, for who asks for it.
+    """
+
+    lab: object
+    at: Callable[[str], Controls]
+    acts_now: Callable[[], Mapping[str, ActNow]]
     sites: tuple[str, ...]
     clusters: Mapping[str, tuple[str, ...]]
     cluster: Callable[[str], Cluster]
@@ -109,7 +103,8 @@ class Dashboard:
     def __init__(self, controls: Controls) -> None:
         clusters = list(controls.clusters)
         targets = [name for cluster, nodes in controls.clusters.items() for name in (cluster, *nodes)]
-        self.controls = controls
+        self.controls = self._shown = controls
+        self.time = TimeBar(controls.now_ns(), self._look)
         self.target = _choice("Target", targets)
         self.other = _choice("Other cluster", clusters, number=1)
         self.here = _choice("Site", list(controls.sites))
@@ -118,18 +113,21 @@ class Dashboard:
         self.line_fault = _choice("Line fault", [form.words for form in LINE_FAULTS])
         self.layer = _choice("Layer of the index", list(LAYERS_UPWARDS))
         self.buttons = {name: _button(*words) for name, words in WORDS.items()}
-        for name, make in self._acts().items():
-            self.buttons[name].on_click(lambda _, make=make: self.carry_out(make()))
-        self.status = ipywidgets.HTML()
+        for name, button in self.buttons.items():
+            button.on_click(lambda _, name=name: self.carry_out(self._acts()[name]()))
+        for choice in (self.target, self.other, self.here, self.there, self.node_fault, self.line_fault):
+            choice.observe(handler=lambda _: self._offer(), names="value")
+        self.status, self.reasons = ipywidgets.HTML(), ipywidgets.HTML()
         self.box = ipywidgets.VBox(
             [
-                self._row("step", "run 1s", "run 10s"),
+                self._row("step", "run 1s", "run 10s", "back", *self.time.parts, "now", "go on"),
                 self._row(self.target, "write", *names_of_buttons(NODE), "seal", "unseal", "step down"),
                 self._row(self.node_fault, "make node fault", "undo node fault"),
                 self._row(self.other, "replicate", "repoint", "failover", "promote", "demote"),
                 self._row(self.here, self.there, *names_of_buttons(LINE, WAY, AROUND), "heal all"),
                 self._row(self.line_fault, "make line fault", "undo line fault"),
                 self._row(self.layer, *names_of_buttons(CLUSTER), "reindex"),
+                self.reasons,
                 self.status,
                 Keyboard(),
             ]
@@ -146,20 +144,25 @@ class Dashboard:
 
     def carry_out(self, act: Act) -> None:
         """Call the verb of a control, then show its result and draw the lab again."""
+        text = verdict = ""
         try:
             result = act.call()
+            text = result if isinstance(result, str) else ""
         except Exception as error:  # shown to the reader, whatever it is
-            text = str(error.args[0]) if error.args else ""
-            verdict = "in doubt" if isinstance(error, TimeoutError) or NO_ANSWER in text else "refused"
-            self._show_status(act.line, f"{type(error).__name__}: {text}", verdict=verdict)
-        else:
-            self._show_status(act.line, result if isinstance(result, str) else "")
+            said = str(error.args[0]) if error.args else ""
+            verdict = "in doubt" if isinstance(error, TimeoutError) or NO_ANSWER in said else "refused"
+            text = f"{type(error).__name__}: {said}"
+        self._shown = self.controls
+        self._show_status(act.line, text, verdict=verdict)
         self._draw()
 
     def _acts(self) -> dict[str, Callable[[], Act]]:
         """Return for each control how it makes its act from what is chosen."""
         controls, faults = self.controls, self.controls.faults
         return {
+            "back": lambda: self._go_back(controls.now_ns() - BACK_NS),
+            "now": lambda: Act("lab.map()", lambda: None),
+            "go on": lambda: self._go_back(self._shown.now_ns()),
             "step": lambda: Act("lab.step()", controls.step),
             "run 1s": lambda: Act('lab.run("1s")', lambda: controls.run("1s")),
             "run 10s": lambda: Act('lab.run("10s")', lambda: controls.run("10s")),
@@ -201,6 +204,48 @@ class Dashboard:
         cluster, path = self._cluster, "sys/step-down"
         line = f'lab["{cluster}"].post("{path}", timeout="{PATIENCE}")'
         return Act(line, lambda: _said(self.controls.cluster(cluster).post(path, timeout=PATIENCE)))
+
+    @property
+    def lab(self) -> object:
+        """The lab that the controls act on: after going back another than the one that this was made for."""
+        return self.controls.lab
+
+    def _look(self, at_ns: int | None) -> None:
+        """Show the lab at an instant, or as it is; what cannot be shown is said."""
+        line = "lab.map()" if at_ns is None else f'lab.at("{_instant(at_ns)}").map()'
+        try:
+            self._shown = self.controls if at_ns is None else self.controls.at(_instant(at_ns))
+        except ValueError as error:
+            self._show_status(line, str(error), verdict="refused")
+            return
+        self._show_status(line, "")
+        self._draw()
+
+    def _go_back(self, at_ns: int) -> Act:
+        """Go on from an earlier instant."""
+        instant = _instant(max(self.time.since_ns, at_ns))
+
+        def back() -> None:
+            self.controls = self.controls.at(instant)
+
+        return Act(f'lab = lab.at("{instant}")', back)
+
+    def _offer(self) -> None:
+        """Disable what makes no sense now, and say why."""
+        node, line = self._node_form.undoing, self._line_form.undoing
+        undoing = [verb.replace("_", "-") for verb in (node, line)]
+        ends = (self.target.value, self._cluster, self.other.value, self.here.value, self.there.value)
+        senseless = not_now(self.controls.acts_now(), Chosen(*ends, *undoing))
+        if self._shown is not self.controls:
+            senseless = {name: PAST for name in self.buttons if name not in ANY_TIME}
+        else:
+            senseless |= dict.fromkeys(ANY_TIME, "the lab is shown as it is")
+        if self.controls.now_ns() <= self.time.since_ns:
+            senseless["back"] = "no time has passed that could be gone back by"
+        for name, button in self.buttons.items():
+            why = senseless.get(name, "")
+            button.disabled, button.tooltip = bool(why), f"not now: {why}" if why else WORDS[name][1]
+        self.reasons.value = reasons_of(senseless)
 
     @property
     def _node_form(self) -> FaultForm:
@@ -245,7 +290,7 @@ class Dashboard:
 
     @property
     def _now_s(self) -> float:
-        return self.controls.now_ns() / SECOND_NS
+        return self._shown.now_ns() / SECOND_NS
 
     def _row(self, *parts: Any) -> Any:
         children = [self.buttons[part] if isinstance(part, str) else part for part in parts]
@@ -255,7 +300,8 @@ class Dashboard:
         """Show the line of Python that was run, and its result; a screen reader reads it out."""
         marked = f"<strong>{verdict}</strong> · " if verdict else ""
         outcome = f" · {marked}{escape(result)}" if result else ""
-        words = f'<p role="status"><code>{escape(line)}</code>{outcome} · now {self._now_s:.3f} s</p>'
+        when = "now" if self._shown is self.controls else "shown as it was at"
+        words = f'<p role="status"><code>{escape(line)}</code>{outcome} · {when} {self._now_s:.3f} s</p>'
         self.status.value = words + self._broken_html()
 
     def _broken_html(self) -> str:
@@ -263,12 +309,16 @@ class Dashboard:
         return "".join(
             f'<div class="labkit-broken" role="alert"><strong>× rule broken: {escape(rule.name)}</strong> '
             f"at {rule.at_ns / SECOND_NS:.3f} s: {escape(rule.detail)}</div>"
-            for rule in self.controls.broken()
+            for rule in self._shown.broken()
         )
 
     def _draw(self) -> None:
-        lines = "\n".join(map(escape, last_lines(self.controls.trace, LINES))) or "nothing yet"
-        pictures = "".join(picture.figure for picture in self.controls.pictures())
+        """Draw what is shown again, and let the controls offer what makes sense now."""
+        if self._shown is self.controls:
+            self.time.put(self.controls.now_ns())
+        self._offer()
+        lines = "\n".join(map(escape, last_lines(self._shown.trace, LINES))) or "nothing yet"
+        pictures = "".join(picture.figure for picture in self._shown.pictures())
         last = f'<p><strong>What happened last</strong></p><pre tabindex="0" {NO_COMMANDS}>{lines}</pre>'
         self.page = f'{STYLE}<div class="labkit-page">{self._broken_html()}{pictures}{last}</div>'
         if self._is_shown:
@@ -293,6 +343,10 @@ class Dashboard:
         return self._page_bundle()
 
 
+def _instant(at_ns: int) -> str:
+    return f"{at_ns / SECOND_NS:.9f}".rstrip("0").rstrip(".") + "s"
+
+
 def _said(answer: Response) -> str:
     """Return an answer in words."""
     if answer.ok:
@@ -309,10 +363,12 @@ def _publish(show: Any, bundle: dict[str, Any], **how: str) -> None:
 
 
 def _button(words: str, hint: str) -> Any:
-    return ipywidgets.Button(description=words, tooltip=hint, layout=ipywidgets.Layout(width="auto"))
+    layout = ipywidgets.Layout(width="auto", height="26px", padding="0 8px", margin="1px 2px")
+    return ipywidgets.Button(description=words, tooltip=hint, layout=layout)
 
 
 def _choice(words: str, names: list[str], number: int = 0) -> Any:
     chosen = names[min(number, len(names) - 1)]
-    layout, style = ipywidgets.Layout(width="auto"), {"description_width": "initial"}
+    layout = ipywidgets.Layout(width="auto", height="26px", margin="1px 2px")
+    style = {"description_width": "initial"}
     return ipywidgets.Dropdown(options=names, value=chosen, description=words, layout=layout, style=style)

@@ -11,7 +11,7 @@ from labkit.views.boxes import Box
 from labkit.views.contents.merkle_contents import Cell, MerkleContents, contents_of, describe, rows_of
 from labkit.views.layout.merkle_layout import CELL, ROW, SIDE, MerkleLayout, PlacedBox, PlacedGrid, hex_of, layout
 from labkit.views.picture import LARGE, SMALL, Picture, cross, polygon, rectangle, strokes, text
-from labkit.views.saving import Saved, save
+from labkit.views.saving import Saved, counted, save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,9 @@ class MerkleView(NamedTuple):
         )
         more = f"<p>and {len(rows) - MAX_ROWS} more rows: <code>to_frame()</code></p>" if len(rows) > MAX_ROWS else ""
         head = "<tr><th>node</th><th>leaves</th><th>state</th></tr>"
-        table = f"<details><summary>as a table: {len(rows)} rows</summary><table>{head}{cells}</table>{more}</details>"
+        table = (
+            f"<details><summary>as a table: {counted(len(rows))}</summary><table>{head}{cells}</table>{more}</details>"
+        )
         return self.picture.figure + table
 
 

@@ -80,7 +80,8 @@ class RepairLog(tuple[RepairEvent, ...]):
         return DataFrame([(one.at_ns / SECOND_NS, one.said) for one in self], columns=["second", "what"])
 
     def _repr_html_(self) -> str:
-        return table_of(("second", "what"), [(one.at_ns / SECOND_NS, one.said) for one in self])
+        lines = "".join(f"<li>{one.at_ns / SECOND_NS:.3f} s {escape(one.said)}</li>" for one in self)
+        return f"<ol>{lines}</ol>"
 
 
 def of(contents: RepairContents) -> RepairView:

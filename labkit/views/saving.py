@@ -55,9 +55,13 @@ def table_of(columns: Sequence[str], rows: Sequence[tuple[Any, ...]], most: int 
         f"<tr>{''.join(f'<td>{escape(_said(value))}</td>' for value in row)}</tr>" for row in list(rows)[:most]
     )
     more = f"<p>and {len(rows) - most} more rows: <code>to_frame()</code></p>" if len(rows) > most else ""
-    return (
-        f"<details><summary>as a table: {len(rows)} rows</summary><table><tr>{head}</tr>{body}</table>{more}</details>"
-    )
+    said = f"as a table: {counted(len(rows))}"
+    return f"<details><summary>{said}</summary><table><tr>{head}</tr>{body}</table>{more}</details>"
+
+
+def counted(rows: int) -> str:
+    """Say how many rows a table has."""
+    return f"{rows:,} row{'' if rows == 1 else 's'}"
 
 
 def _page(saved: Saved) -> str:

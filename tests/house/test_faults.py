@@ -25,7 +25,7 @@ LISTS = {
     "labkit/lab/cloud_fault_table.py",
     "labkit/reference/examples.py",  # a file for each verb of scenario files
     "labkit/reference/python_examples.py",  # an example for each method of a lab
-    "labkit/doors/pages/acts_now.py",  # which choices of each verb make sense in a state, and what is said of none
+    "labkit/views/acts_now.py",  # which choices of each verb make sense in a state, and what is said of none
     "labkit/lessons/damaged_tree/three_pages.py",  # the only faults that an exercise allows
     "labkit/hunt/kinds.py",  # what a search may do with each verb: a lab knows nothing of searches
     "labkit/hunt/quiet.py",  # in which order all faults are undone

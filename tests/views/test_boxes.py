@@ -152,3 +152,12 @@ def test_words_with_a_sign_before_them_take_its_room():
 
     assert (first.width, last.width) == (91, 61)
     assert last.x == first.right + 22
+
+
+def test_how_far_a_point_is_from_a_line():
+    line = Segment(0, 0, 10, 0)
+
+    assert line.distance(5, 3) == 3
+    assert line.distance(13, 4) == 5
+    assert line.distance(-3, -4) == 5
+    assert Segment(2, 2, 2, 2).distance(2, 5) == 3

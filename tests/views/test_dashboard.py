@@ -15,8 +15,9 @@ from labkit.lab.plan.blueprint import ClientPlan, pair
 from labkit.service.message import Response
 from labkit.trace import Trace
 from labkit.views import dashboard as module
-from labkit.views.dashboard import WORDS, Dashboard, _said, dashboard
+from labkit.views.dashboard import Dashboard, _said, dashboard
 from labkit.views.dashboard_faults import LINE_FAULTS, NODE_FAULTS, Act
+from labkit.views.dashboard_words import WORDS
 from labkit.views.keyboard import Keyboard
 from labkit.views.trace_lines import last_lines
 
@@ -242,10 +243,10 @@ def test_the_second_cluster_and_site_are_chosen_beside_the_first(board):
 
 
 def test_controls_stand_in_rows_by_what_they_act_on(board):
-    rows = [[control.description for control in row.children] for row in board.box.children[:7]]
+    rows = [[getattr(control, "description", "") for control in row.children] for row in board.box.children[:7]]
 
     assert rows == [
-        ["Step", "Run 1 s", "Run 10 s"],
+        ["Step", "Run 1 s", "Run 10 s", "Back 10 s", "Time", "", "Now", "Go on from here"],
         ["Target", "Write", "Crash", "Restart", "Pause", "Resume", "Seal", "Unseal", "Step down"],
         ["Node fault", "Make node fault", "Undo node fault"],
         ["Other cluster", "Replicate", "Re-point", "Fail over", "Promote", "Demote"],
@@ -253,8 +254,8 @@ def test_controls_stand_in_rows_by_what_they_act_on(board):
         ["Line fault", "Make line fault", "Undo line fault"],
         ["Layer of the index", "Corrupt", "Reindex"],
     ]
-    status, keyboard = board.box.children[7:]
-    assert status is board.status
+    reasons, status, keyboard = board.box.children[7:]
+    assert (reasons, status) == (board.reasons, board.status)
     assert isinstance(keyboard, Keyboard)
 
 
@@ -291,7 +292,7 @@ def test_it_fits_a_window_of_800_pixels_and_wraps_below(board):
     assert all(int(least) <= 620 for least in re.findall(r"--least:(\d+)px", board.page))
     for row in board.box.children[:7]:
         assert row.layout.flex_flow == "row wrap"
-        assert all(part.layout.width == "auto" for part in row.children)
+        assert all(part.layout.width == "auto" for part in row.children if part is not board.time.slider)
 
 
 def test_what_cannot_be_done_is_shown_as_text(lab, board):
@@ -322,6 +323,8 @@ def test_every_line_that_is_shown_is_python_that_does_the_same(streaming):
     """The controls are short forms: the line, run on another copy of the lab, ends in the same history."""
     driven, lab = Lab.restore(streaming), Lab.restore(streaming)
     board = driven.dashboard()
+    lab.keep_checkpoints()
+    names: dict[str, Any] = {"lab": lab}
     board.here.value, board.there.value = "paris", "tokyo"
     for target, other in (("paris", "tokyo"), ("tokyo-1", "paris")):
         board.target.value, board.other.value = target, other
@@ -329,12 +332,67 @@ def test_every_line_that_is_shown_is_python_that_does_the_same(streaming):
             board.buttons[name].click()
             line = status(board).partition(" · ")[0]
             try:
-                exec(line, {"lab": lab})
+                exec(line, names)
             except (RuntimeError, TimeoutError, ValueError):
                 assert "refused" in status(board) or "in doubt" in status(board)
 
-    assert lab.trace.digest() == driven.trace.digest()
-    assert lab.now == driven.now
+    assert board.lab is not driven, "it went back"
+    assert isinstance(board.lab, Lab)
+    assert names["lab"].trace.digest() == board.lab.trace.digest()
+    assert names["lab"].now == board.lab.now
+
+
+def test_an_earlier_instant_is_shown_and_the_lab_stays_as_it_is(lab, board):
+    since_ns = lab.now
+    for name in ("run 1s", "crash", "run 1s"):
+        board.buttons[name].click()
+    before, digest = lab.now, lab.trace.digest()
+    present = board.page
+    assert (board.time.slider.min, board.time.slider.max) == (since_ns / SECOND_NS, lab.now / SECOND_NS)
+    board.time.slider.value = since_ns / SECOND_NS + 0.5
+
+    assert "fault: crash" in present
+    assert "fault: crash" not in board.page
+    assert status(board).endswith(f"shown as it was at {board._shown.now_ns() / SECOND_NS:.3f} s")
+    assert board._shown.now_ns() == (since_ns + SECOND_NS // 2) // 1_000_000 * 1_000_000
+    assert (lab.now, lab.trace.digest(), board.lab) == (before, digest, lab)
+    enabled = {name for name, button in board.buttons.items() if not button.disabled}
+    assert enabled == {"now", "go on"}
+    board.buttons["now"].click()
+    assert board.page == present
+    assert board.buttons["now"].disabled
+
+
+def test_the_lab_goes_on_from_an_earlier_instant(lab, board):
+    since_ns = lab.now
+    board.buttons["run 1s"].click()
+    board.target.value = "tokyo"
+    board.buttons["crash"].click()
+    board.buttons["run 1s"].click()
+    board.time.slider.value = (since_ns + SECOND_NS // 2) / SECOND_NS
+    board.buttons["go on"].click()
+
+    assert board.lab is not lab
+    assert isinstance(board.lab, Lab)
+    at_ns = (since_ns + SECOND_NS // 2) // 1_000_000 * 1_000_000
+    assert (board.lab.now, board.lab["tokyo"].mode) == (at_ns, "secondary")
+    assert status(board).startswith(f'lab = lab.at("{at_ns / SECOND_NS:g}s")')
+    board.buttons["run 1s"].click()
+    assert (board.lab.now, lab.now) == (at_ns + SECOND_NS, since_ns + 2 * SECOND_NS)
+    board.buttons["back"].click()
+    assert board.lab.now == since_ns, "no further back than it was shown from"
+
+
+def test_what_makes_no_sense_now_is_disabled_and_says_why(board):
+    board.target.value = "paris-1"
+    restart = board.buttons["restart"]
+    assert (restart.disabled, restart.tooltip) == (True, "not now: no node is down")
+    assert "<li>Restart: no node is down</li>" in board.reasons.value
+    board.buttons["crash"].click()
+    assert (restart.disabled, restart.tooltip) == (False, WORDS["restart"][1])
+    board.target.value = "paris-2"
+    assert restart.tooltip == "not now: not for paris-2, but for paris, paris-1"
+    assert board.buttons["replicate"].tooltip.startswith("not now: ")
 
 
 def test_it_shows_map_timeline_and_the_last_of_the_trace_and_follows_the_lab(lab, board):
@@ -355,7 +413,9 @@ def test_every_control_has_words_and_can_be_reached_by_keyboard(board):
     assert len(controls) == len(WORDS) + 7
     assert all(control.description for control in controls)
     assert all(control.tooltip for control in controls if isinstance(control, ipywidgets.Button))
-    assert not any(control.disabled for control in controls)
+    disabled = [control for control in controls if control.disabled]
+    assert all(control.tooltip.startswith("not now: ") for control in disabled)
+    assert all(control.description in board.reasons.value for control in disabled)
     assert len({control.description for control in controls}) == len(controls)
     assert 'role="status"' in board.status.value
     assert 'tabindex="0"' in board.page, "what scrolls can be scrolled by keyboard"

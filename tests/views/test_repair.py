@@ -7,9 +7,11 @@ from xml.etree import ElementTree
 import pytest
 
 from labkit.views import repair
+from labkit.views.contents.repair_contents import RepairEvent
 from labkit.views.layout.merkle_layout import layout as merkle_layout
 from labkit.views.layout.repair_layout import layout
 from labkit.views.merkle import MerkleView, draw
+from labkit.views.repair import RepairLog
 from tests.views.layout.test_merkle_layout import index
 from tests.views.layout.test_repair_layout import story
 
@@ -56,3 +58,9 @@ def test_a_picture_without_a_lab_says_so() -> None:
     contents = index()
     with pytest.raises(ValueError, match="repair: expected an index of a lab's cluster"):
         MerkleView(draw(merkle_layout(contents)), contents).repair()
+
+
+def test_what_happened_here_is_in_view_line_by_line() -> None:
+    log = RepairLog([RepairEvent(4_491_000_000, "damaged: <page> 77"), RepairEvent(6_000_000_000, "reindexed")])
+
+    assert log._repr_html_() == "<ol><li>4.491 s damaged: &lt;page&gt; 77</li><li>6.000 s reindexed</li></ol>"

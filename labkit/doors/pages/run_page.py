@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.doors.control import ControlRequest, Handler
 from labkit.doors.lab_app import LabApp
-from labkit.doors.pages.acts_now import acts_now
 from labkit.views import runs_apart
+from labkit.views.acts_now import acts_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.trace import Trace
 from labkit.views.picture import Picture, stacked
-from labkit.views.saving import Saved, save
+from labkit.views.saving import Saved, counted, save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ class Measure(NamedTuple):
         meanings = "".join(
             f"<li><code>{escape(column.name)}</code>: {escape(column.meaning)}</li>" for column in self.columns
         )
-        summary = f"<summary>{escape(self.name)} as a table: {len(self.rows)} rows</summary>"
+        summary = f"<summary>{escape(self.name)} as a table: {counted(len(self.rows))}</summary>"
         table = f"<div style='overflow-x:auto'><table><tr>{head}</tr>{rows}</table></div>"
         return f"<details>{summary}{table}{more}<ul>{meanings}</ul></details>"
 

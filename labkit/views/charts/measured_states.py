@@ -1,15 +1,20 @@
-"""Measured states: how long each cluster, secondary and node was in each state, as a table and as bars."""
+"""Measured states: how long each cluster, secondary and node was in each state, as a table and as bars.
+
+1. Each state has a bar of its own, from the same edge: sums that stand in a row would look like time.
+2. Words and picture name states as every picture does, the table as the API does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from labkit.lab.measures.time_in_states import CLUSTER, CONNECTION, NODE, SYNC, Stay, time_in_states
 from labkit.service.durations import SECOND_NS
-from labkit.views.charts.bar_chart import draw
 from labkit.views.charts.measure import REAL, TEXT, WHOLE, Measure, MeasuredColumn, needs_trace
-from labkit.views.layout.bar_chart_layout import Bar, BarChart, BarPart
+from labkit.views.charts.row_chart import draw
+from labkit.views.layout.bar_chart_layout import BarPart
+from labkit.views.layout.row_chart_layout import FigureRow, RowChart
+from labkit.views.state_words import MODES, STATES
 
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
@@ -24,11 +29,13 @@ COLUMNS = (
     MeasuredColumn("longest_s", REAL, "seconds of the longest stretch"),
 )
 HEADINGS = {
-    CLUSTER: "Clusters",
-    SYNC: "Sync of secondaries",
-    CONNECTION: "Connection of secondaries to their upstream",
-    NODE: "Nodes",
+    CLUSTER: "Cluster {}",
+    SYNC: "Sync of {}",
+    CONNECTION: "Connection of {} to its upstream",
+    NODE: "Node {}",
 }
+WORDS = {**STATES, **MODES, "none": "no secondary", "transient_failure": "failed for now"}
+"""What states are called in words that the API calls otherwise."""
 
 
 def measured_states(queries: Queries) -> Measure:
@@ -43,19 +50,15 @@ def measured_states(queries: Queries) -> Measure:
         ]
     )
     title = f"Time in each state, in sum, until {now_ns / SECOND_NS:.3f} s"
-    chart = BarChart(title, _finding(stays), tuple(_bars(stays)))
+    chart = RowChart(title, _finding(stays), ("seconds", "stretches"), tuple(map(_row, stays)))
     return Measure("states", chart.finding, COLUMNS, rows, (draw(chart),))
 
 
-def _bars(stays: tuple[Stay, ...]) -> Iterable[Bar]:
-    for kind, name in dict.fromkeys((stay.kind, stay.name) for stay in stays):
-        own = [stay for stay in stays if (stay.kind, stay.name) == (kind, name)]
-        yield Bar(HEADINGS[kind], name, tuple([BarPart(stay.state, stay.total_ns, _words(stay)) for stay in own]))
-
-
-def _words(stay: Stay) -> str:
+def _row(stay: Stay) -> FigureRow:
+    state, total_s = WORDS.get(stay.state, stay.state), stay.total_ns / SECOND_NS
     times = f" in {stay.stretches} stretches" if stay.stretches > 1 else ""
-    return f"{stay.state} {stay.total_ns / SECOND_NS:.3f} s{times}"
+    part = BarPart(stay.state, stay.total_ns, f"{total_s:.3f} s{times}")
+    return FigureRow(HEADINGS[stay.kind].format(stay.name), state, (f"{total_s:.3f}", f"{stay.stretches:,}"), (part,))
 
 
 def _finding(stays: tuple[Stay, ...]) -> str:

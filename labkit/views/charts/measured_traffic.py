@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from labkit.lab.measures.traffic import Flow, Slice, flows, slices
 from labkit.service.durations import SECOND_NS
-from labkit.views.charts.bar_chart import draw
 from labkit.views.charts.measure import REAL, TEXT, WHOLE, Measure, MeasuredColumn, needs_trace
 from labkit.views.charts.measured_marks import measured_marks
+from labkit.views.charts.row_chart import draw
 from labkit.views.charts.time_chart import draw as draw_over_time
-from labkit.views.layout.bar_chart_layout import Bar, BarChart, BarPart
+from labkit.views.layout.bar_chart_layout import BarPart
+from labkit.views.layout.row_chart_layout import FigureRow, RowChart
 from labkit.views.layout.time_chart_layout import TimeChart, TimeColumn, TimePanel
 from labkit.views.time_axis import round_slice_ns
 
@@ -35,6 +36,7 @@ COLUMNS_OVER_TIME = (
     MeasuredColumn("size_bytes", WHOLE, "their bytes on the wire, headers and lost ones included"),
 )
 SLICES = 120
+HEADINGS, KEY = ("bytes", "messages", "bytes lost", "lost"), "crossed: lost"
 
 
 def measured_traffic(queries: Queries) -> Measure:
@@ -42,7 +44,8 @@ def measured_traffic(queries: Queries) -> Measure:
     trace = needs_trace(queries.parts.trace, "bytes")
     found = flows(trace, queries.blueprint)
     title = f"Bytes on the wire until {queries.now / SECOND_NS:.3f} s"
-    chart = BarChart(title, _finding(found), tuple([_bar(name, found) for name in _by_size(found)]))
+    rows = tuple([_row(name, found) for name in _by_size(found)])
+    chart = RowChart(title, _finding(found), HEADINGS, rows, KEY if any(flow.lost_messages for flow in found) else "")
     return Measure("bytes", chart.finding, COLUMNS, tuple(map(tuple, found)), (draw(chart),))
 
 
@@ -65,7 +68,7 @@ def _panel(name: str, shown: tuple[Slice, ...], every_ns: int) -> TimePanel:
     columns = tuple([TimeColumn(one.from_ns, one.from_ns + every_ns, (("arrived", one.size_bytes),)) for one in own])
     most = max(own, key=lambda one: one.size_bytes)
     words = f"{sum(one.size_bytes for one in own):,} bytes; most in {every_ns / SECOND_NS:g} s: {most.size_bytes:,}"
-    return TimePanel(name, words, columns)
+    return TimePanel(name, words, columns, unit="B")
 
 
 def _by_size(found: tuple[Flow, ...]) -> list[str]:
@@ -76,7 +79,7 @@ def _by_size(found: tuple[Flow, ...]) -> list[str]:
     return sorted(totals, key=lambda name: (-totals[name], name))
 
 
-def _bar(name: str, found: tuple[Flow, ...]) -> Bar:
+def _row(name: str, found: tuple[Flow, ...]) -> FigureRow:
     own = [flow for flow in found if flow.mechanism == name]
     size_bytes, lost_bytes = sum(flow.size_bytes for flow in own), sum(flow.lost_bytes for flow in own)
     messages, lost = sum(flow.messages for flow in own), sum(flow.lost_messages for flow in own)
@@ -84,7 +87,7 @@ def _bar(name: str, found: tuple[Flow, ...]) -> Bar:
         BarPart("arrived", size_bytes - lost_bytes, f"{size_bytes:,} bytes in {_count(messages)}"),
         BarPart("lost", lost_bytes, f"{lost_bytes:,} of them lost in {_count(lost)}" if lost else ""),
     )
-    return Bar("", name, parts)
+    return FigureRow("", name, (f"{size_bytes:,}", f"{messages:,}", f"{lost_bytes:,}", f"{lost:,}"), parts)
 
 
 def _finding(found: tuple[Flow, ...]) -> str:

@@ -1,7 +1,7 @@
 """Site places: where the boxes of sites stand in a map, and the ways between them, which never pass under a box.
 
 1. Up to four sites have fixed places, and a way goes from the middle of one box to that of the other.  The picture
-   grows until no way passes under a third box.
+   grows until no way passes under a third box, and until there is something to be seen of each way.
 2. More stand around an ellipse, each box outside of it, with a corner or the middle of an edge on it.  A way is a chord
    from one such point to another, so it stays inside.  The picture grows until no two boxes overlap.
 """
@@ -9,17 +9,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import combinations, permutations
 from math import cos, hypot, pi, sin
 from typing import NamedTuple
 
 from labkit.views.boxes import Box, Segment, is_free
 
-LEAST_WIDTH, LEAST_HEIGHT = 668, 380
+LEAST_WIDTH, LEAST_HEIGHT, USUAL_HEIGHT = 668, 300, 380
+"""Up to the usual height a picture only grows higher; width is what a narrow page lacks."""
 TITLE_ROOM, GAP, WIDE_GAP = 34, 26, 18
 ROOM_PER_SITE = (36.0, 22.0)
 GROWTH = 1.06
 TURN = 5.0
+MIN_WAY = 64.0
 STANDOFF = 3.0
 BESIDE = 22.0
 """How far an arrow stands beside the line that it goes along."""
@@ -68,12 +70,16 @@ class SitePlaces(NamedTuple):
     def way(self, first: int, last: int, beside: float = 0) -> Segment:
         """Return the way between two sites, as far as it is outside of them, or one so far beside it."""
         if self.ellipse is None:
-            from_box, to_box = self.boxes[first], self.boxes[last]
-            return Segment(*from_box.centre, *to_box.centre).beside(beside).between(from_box, to_box)
+            return _way(self.boxes[first], self.boxes[last], beside)
         there, back = self.ellipse.angles[first], self.ellipse.angles[last]
         if beside:
             there, back = self.ellipse.beside(there, beside), self.ellipse.beside(back, -beside)
         return Segment(*self.ellipse.point(there), *self.ellipse.point(back))
+
+
+def _way(first: Box, last: Box, beside: float = 0) -> Segment:
+    """Return the way from the middle of one box to that of another, as far as it is outside of both."""
+    return Segment(*first.centre, *last.centre).beside(beside).between(first, last)
 
 
 def place_sites(sizes: Sequence[tuple[float, float]]) -> SitePlaces:
@@ -92,9 +98,14 @@ def _at_fixed_places(sizes: Sequence[tuple[float, float]]) -> SitePlaces:
             for (x, y), size in zip(PLACES[len(sizes)], sizes, strict=True)
         ]
         places = SitePlaces(tuple(boxes), width, height, None)
-        if room.width >= 0 and room.height >= 0 and _are_apart(boxes, GAP) and _is_clear(places):
+        if room.width < 0 or room.height < 0 or not _are_apart(boxes, GAP) or not _is_clear(places):
+            width, height = (width, height + 10) if height < USUAL_HEIGHT else (width + 40, height + 30)
+            continue
+        short = [pair for pair in combinations(boxes, 2) if _way(*pair).length < MIN_WAY]
+        if not short:
             return places
-        width, height = width + 40, height + 30
+        aside = any(abs(first.centre[1] - last.centre[1]) < 1 for first, last in short)
+        width, height = width + 10 * aside, height + 10 * (not aside)
 
 
 def _around_an_ellipse(sizes: Sequence[tuple[float, float]]) -> SitePlaces:

@@ -26,23 +26,25 @@ def data_of(recording: Recording, stage: Stage) -> dict[str, Any]:
     sentences = ValueTable()
     chains = {row: _chain(explanation, sentences) for row, explanation in recording.explanations.items()}
     numbers = {message.row: number for number, message in enumerate(recording.messages)}
+    happenings = [
+        [microseconds(one.at_ns), one.kind, one.words, one.row, chains.get(one.row)] for one in recording.happenings
+    ]
+    losses = [_loss(loss, numbers, sentences) for loss in recording.losses[:MAX_LOST_SHOWN]]
     return {
+        "happenings": happenings,  # what the page's table has just said packs best first
+        "sentences": [[microseconds(at_ns), sentence, row] for at_ns, sentence, row in sentences.values],
+        "losses": losses,
+        "lost": [[microseconds(loss.write.at_ns), microseconds(loss.promoted_ns)] for loss in recording.losses],
+        "gaps": [_gap(gap) for gap in recording.gaps],
         "end": microseconds(recording.end_ns),
         "first": microseconds(opening_ns(recording)),
         "hosts": [_host(one) for one in stage.hosts],
-        **message_columns(recording, [one.host.name for one in stage.hosts]),
         "clusters": _clusters(recording),
         "lines": _lines(recording),
-        "happenings": [
-            [microseconds(one.at_ns), one.kind, one.words, one.row, chains.get(one.row)] for one in recording.happenings
-        ],
-        "losses": [_loss(loss, numbers, sentences) for loss in recording.losses[:MAX_LOST_SHOWN]],
-        "lost": [[microseconds(loss.write.at_ns), microseconds(loss.promoted_ns)] for loss in recording.losses],
-        "gaps": [_gap(gap) for gap in recording.gaps],
-        "sentences": [[microseconds(at_ns), sentence, row] for at_ns, sentence, row in sentences.values],
-        "pace": paced(recording.stretches),
-        "trees": None if recording.trees is None else _trees(recording.trees),
         "stage": _stage(stage),
+        "pace": paced(recording.stretches),
+        **message_columns(recording, [one.host.name for one in stage.hosts]),
+        "trees": None if recording.trees is None else _trees(recording.trees),
     }
 
 

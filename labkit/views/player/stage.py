@@ -23,6 +23,10 @@ MAX_IN_A_ROW = 8
 WIDEST_WORDS = "not replicating"
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
 LABEL_ROOM = (30, -30, 0, 44, -44)
+MAX_BESIDE = 6
+"""How many lines may have their labels beside them, where messages do not pass over the words."""
+MAX_JUDGED = 60
+"""Of how many lines each label is kept apart from the others' lines."""
 
 
 class StageCluster(NamedTuple):
@@ -170,25 +174,43 @@ def _spread(hosts: Sequence[RecordedHost], middle: float, y: float, step: float,
 
 
 def _lines(recording: Recording, links: Sequence[tuple[str, str, str]], places: SitePlaces) -> list[StageLine]:
-    """Place the lines, and their labels where they are free of sites and of one another if possible.
+    """Place the lines, and their labels where they are free of sites, of one another and of other lines if possible.
 
     A label has two lines: what is usual, and below it what a fault does; there is room for the longest that is said.
+    Of many lines each has its label on it, so that it is plain whose it is.
     """
-    taken, sites = list(places.boxes), recording.sites
-    found = []
-    for a, b, words in links:
-        segment = places.way(sites.index(a), sites.index(b))
+    sites = recording.sites
+    ways = [places.way(sites.index(a), sites.index(b)) for a, b, _ in links]
+    taken, found = list(places.boxes), []
+    rooms = [LABEL_ROOM] if len(links) <= MAX_BESIDE else [(beside,) for beside in sorted(LABEL_ROOM, key=abs)]
+    for (a, b, words), segment in zip(links, ways, strict=True):
         faults = [span.words for span in recording.lines if {span.a, span.b} == {a, b}]
         longest = max((words, *faults), key=len)
+        others = [way for way in ways if way is not segment] if len(links) <= MAX_JUDGED else []
         boxes = [
-            _label_box(longest, bool(faults), *segment.beside(beside).at(share))
-            for beside in LABEL_ROOM
-            for share in SHARES
+            [
+                _label_box(longest, bool(faults), *segment.beside(beside).at(share))
+                for beside in room
+                for share in SHARES
+            ]
+            for room in rooms
         ]
-        box = next((box for box in boxes if is_free(box, taken)), boxes[0])
+        box = next(filter(None, (_best(room, segment, others, taken) for room in boxes)), boxes[0][0])
         taken.append(box)
         found.append(StageLine(a, b, words, segment, box.centre[0], box.y + ROW / 2))
     return found
+
+
+def _best(boxes: Sequence[Box], own: Segment, others: Sequence[Segment], taken: Sequence[Box]) -> Box | None:
+    """Return the first box that is free and plainly that of its line, else the first that is free; None for none."""
+    free = [box for box in boxes if is_free(box, taken)]
+    return next((box for box in free if not _is_misread(box, own, others)), free[0] if free else None)
+
+
+def _is_misread(box: Box, own: Segment, others: Sequence[Segment]) -> bool:
+    """Whether a label could be taken for that of another line: one goes through it, or is as near as its own."""
+    near = own.distance(*box.centre)
+    return any(way.crosses(box) or way.distance(*box.centre) <= near for way in others)
 
 
 def _label_box(words: str, has_faults: bool, x: float, y: float) -> Box:

@@ -58,7 +58,7 @@ def test_it_shows_its_pictures_the_table_and_what_the_columns_say():
     html = measure(("<b>", 1, 0.25, True))._repr_html_()
 
     assert html.count("<svg") == 2
-    assert "bytes as a table: 1 rows" in html
+    assert "bytes as a table: 1 row<" in html
     assert "<td>&lt;b&gt;</td><td>1</td><td>0.250</td><td>True</td>" in html
     assert "<code>stale</code>: whether &lt;it&gt; is" in html
     assert 'scope="col"' in html

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from labkit import Lab
-from labkit.views.charts.measured_states import measured_states
+from labkit.views.charts.measured_states import HEADINGS, WORDS, measured_states
 
 
 def test_the_times_of_each_add_up_to_the_run(drilled_lab):
@@ -20,7 +22,13 @@ def test_the_times_of_each_add_up_to_the_run(drilled_lab):
 def test_the_picture_says_what_the_frame_has(drilled_lab):
     measure = measured_states(drilled_lab.queries)
     for row in measure.to_frame().reset_index().to_dict("records"):
-        assert f"{row['state']} {row['total_s']:.3f} s" in measure.text, row
+        heading = HEADINGS[row["kind"]].format(row["name"])
+        said = re.split(r"\. (?=Cluster |Sync |Connection |Node )", measure.text.partition(f"{heading} – ")[2])[0]
+        state = WORDS.get(row["state"], row["state"])
+        assert f"{state}: {row['total_s']:.3f} s" in said, row
+        assert f">{row['total_s']:.3f}<" in measure.pictures[0].svg
+        assert f">{state}<" in measure.pictures[0].svg
+    assert "stream-wals" not in measure.text
     down_s = float(measure.to_frame().total_s["cluster", "paris", "down"])
     assert measure.finding.startswith("paris served nobody for ")
     assert float(measure.finding.split()[4]) >= down_s - 0.001

@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 import pytest
 
 from labkit.views.boxes import Box
-from labkit.views.layout.site_places import SitePlaces, place_sites
+from labkit.views.layout.site_places import MIN_WAY, SitePlaces, place_sites
 
 
 def sizes(count: int, seed: int) -> list[tuple[float, float]]:
@@ -36,6 +36,14 @@ def test_no_way_passes_under_a_box(count: int, seed: int) -> None:
     assert not [pair for pair in combinations(places.boxes, 2) if pair[0].overlaps(pair[1])]
     page = Box(0, 0, places.width, places.height)
     assert all(page.holds(box.x, box.y) and page.holds(box.right, box.bottom) for box in places.boxes)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_there_is_something_to_be_seen_of_each_way(count: int, seed: int) -> None:
+    places = place_sites(sizes(count, seed))
+
+    assert min(places.way(*pair).length for pair in combinations(range(count), 2)) >= MIN_WAY
 
 
 @pytest.mark.parametrize("count", [5, 8, 20])

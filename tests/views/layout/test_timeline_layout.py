@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import suppress
 from itertools import combinations, pairwise, permutations
 from typing import Any
 
@@ -11,14 +13,20 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.measures.state_spans import Span
+from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.places import scenarios
+from labkit.service.silence import Silence
 from labkit.views.boxes import Box, width_of
+from labkit.views.contents import map_contents
 from labkit.views.contents.timeline_contents import Column, TimelineContents, TimelineMark, Window
+from labkit.views.layout import map_layout
 from labkit.views.layout.timeline_layout import MAX_LEFT, SIGNS, TONES, WIDTH, TimelineLayout, lag_words, layout
 from labkit.views.picture import SMALL
 from labkit.views.time_axis import MAX_TICKS
 from labkit.views.timeline import layout_of_lab
 from tests.examples import examples
+from tests.lab.test_losses_recounted import MORE_VERBS, act, plain
+from tests.views.layout import test_map_layout as map_test
 
 SECOND_NS = 1_000_000_000
 CLUSTERS = (("paris", ("paris-1", "paris-2")), ("tokyo", ("tokyo-1",)))
@@ -310,3 +318,38 @@ def test_in_every_shipped_scenario_nothing_overlaps_and_no_line_goes_through_a_l
 
     assert overlapping == []
     assert struck_through(placed) == []
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(first, first + 25) for first in range(0, 200, 25)], ids=lambda seeds: seeds.start
+)
+@pytest.mark.slow
+def test_in_random_labs_no_words_overlap_and_no_line_goes_through_any(seeds):
+    for seed in seeds:
+        rng = random.Random(seed)
+        lab: Any = Lab(plain(rng), seed=seed)
+        with suppress(RunbookError):
+            lab.replicate("paris", "tokyo")
+        for _ in range(4):
+            with suppress(RunbookError, Silence, ValueError):
+                act(lab, rng, MORE_VERBS)
+            lab.run(f"{rng.randrange(1, 900)}ms")
+            shown = map_layout.layout(map_contents.contents_of(lab.queries))
+            assert map_test.overlapping(shown) == [], f"map, seed {seed}"
+            assert crossed_boxes(shown) == [], f"map, seed {seed}"
+        placed = layout_of_lab(lab.queries)
+        overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
+        assert overlapping == [], f"timeline, seed {seed}"
+        assert struck_through(placed) == [], f"timeline, seed {seed}"
+
+
+def crossed_boxes(shown: map_layout.MapLayout) -> list[tuple[str, str]]:
+    """Lines and arrows of a map that pass under the box of a site at which they do not end."""
+    ways = [((one.mark.a, one.mark.b), one.segment) for one in shown.lines]
+    ways += [((one.mark.primary_site, one.mark.secondary_site), one.segment) for one in shown.follows]
+    return [
+        ("-".join(ends), site.site.name)
+        for ends, way in ways
+        for site in shown.sites
+        if site.site.name not in ends and way.crosses(site.box)
+    ]

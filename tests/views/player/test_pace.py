@@ -83,9 +83,9 @@ def test_the_script_goes_through_the_same_stretches(tmp_path: Path) -> None:
     assert said["breaks"] == [[0, 1_000_000], [1_080_000, 3_000_000], [3_020_000, 10_000_000]]
     assert said["slow"] == pytest.approx(20 / FLIGHT_MS)
     assert said["words"] == [
-        "at its true pace: 1 s of the lab takes 1 s",
+        "true pace: 1 s of the lab takes 1 s",
         "1 s of the lab takes 20 s",
-        "at its true pace: 1 s of the lab takes 1 s",
+        "true pace: 1 s of the lab takes 1 s",
         "12 s of the lab take 1 s",
         "2 s of the lab take 1 s",
     ]

@@ -100,3 +100,18 @@ def test_labels_of_lines_have_room_for_what_a_fault_says(count: int) -> None:
     if count <= 4:  # of fifteen lines that are all bad some labels share a place
         assert not [pair for pair in combinations(fault_labels, 2) if pair[0].overlaps(pair[1])]
     assert all(stage.view.holds(box.x, box.y) and stage.view.holds(box.right, box.bottom) for box in labels)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 8])
+def test_each_label_is_nearest_to_its_own_line(count: int) -> None:
+    lab = Lab.pair(seed=7)
+    sites = tuple([f"site-{number}" for number in range(count)])
+    hosts = tuple([RecordedHost(f"{site}-{node}", "node", site, site) for site in sites[:-1] for node in range(3)])
+    links = tuple([(a, b, "80 ms") for a, b in combinations(sites, 2)])
+    recording = recording_of(lab.queries, lab.invariants)._replace(sites=sites, hosts=hosts, links=links)
+    lines = stage_of(recording).lines
+
+    for line in lines:
+        distances = [other.segment.distance(line.x, line.y) for other in lines if other is not line]
+        own = line.segment.distance(line.x, line.y)
+        assert own < 1 if count > 4 else not distances or own < min(distances)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from labkit import Lab
+from labkit.views.colours import DARK, LIGHT
 from labkit.views.player.data import data_of
 from labkit.views.player.recorded.recording import recording_of
 from labkit.views.player.stage import stage_of
@@ -168,3 +169,22 @@ def test_it_is_zoomed_by_keys_buttons_and_a_drag(drilled_lab: Lab, tmp_path: Pat
         assert crowded(browser) == []
         browser.evaluate("document.querySelector('#out').click()")
         assert browser.complaints() == []
+
+
+@pytest.mark.slow
+@in_a_browser
+@pytest.mark.parametrize(("dark", "theme"), [(False, LIGHT), (True, DARK)])
+def test_every_word_has_a_tone_of_the_page(drilled_lab: Lab, tmp_path: Path, dark: bool, theme: dict[str, str]) -> None:
+    path = tmp_path / "run.html"
+    drilled_lab.play().save(path)
+    assert BROWSER is not None
+    with Browser(BROWSER) as browser:
+        browser.look(1280, 900, dark=dark)
+        browser.open(path.as_uri())
+        browser.evaluate("player.zoom.by(.25)")
+        shown = "[...new Set([...document.querySelectorAll('%s text')].map((one) => getComputedStyle(one).fill))]"
+        tones = {f"rgb({', '.join(str(part) for part in bytes.fromhex(tone[1:]))})" for tone in theme.values()}
+        for place in ("#map", "#time", "#zoom"):
+            found = browser.evaluate(shown % place)
+            assert found
+            assert set(found) <= tones, place

@@ -29,6 +29,7 @@ def _state(fields: Mapping[str, Any]) -> str:
 
 
 WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "sealed": lambda fields: "is sealed" + (f": {fields['reason']}" if "reason" in fields else ""),
     SYNC_STATE: _state,
     "replication_connected": lambda fields: f"is connected to {host_of(fields['address'])}",
     "replication_stopped": lambda fields: f"follows nobody: {fields['reason']}",

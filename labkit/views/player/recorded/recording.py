@@ -105,7 +105,7 @@ def recording_of(
         clusters=_clusters(run),
         links=links_of(queries),
         spans=tuple(facts.spans),
-        nodes=tuple(spans_of(parts.trace, _clusters(run), parts.now)[1]),
+        nodes=tuple(_spans(run)[1]),
         lines=tuple(facts.lines),
         messages=tuple(thinned(every, interesting)),
         total=len(every),
@@ -127,10 +127,14 @@ def _clusters(run: RecordedRun) -> dict[str, tuple[str, ...]]:
     return {plan.name: plan.node_names for plan in run.queries.blueprint.clusters}
 
 
+def _spans(run: RecordedRun) -> tuple[list[Span], list[Span]]:
+    """Return what clusters were and what nodes were; a run of no length shows how it began."""
+    return spans_of(run.queries.parts.trace, _clusters(run), max(run.queries.now, 1))
+
+
 def _facts(run: RecordedRun, messages: Sequence[Carried], pictures: TreeRecord | None) -> RunFacts:
     """Return what events are derived from; without a tree record nothing of trees."""
-    queries, trace = run.queries, run.queries.parts.trace
-    commits, trees = run.ledger.histories.commits, None
+    queries, commits, trees = run.queries, run.ledger.histories.commits, None
     replaced: list[ReplacedEntries] = []
     if pictures is not None:
         trees = trees_over_time(pictures, commits, queries.now)
@@ -139,7 +143,7 @@ def _facts(run: RecordedRun, messages: Sequence[Carried], pictures: TreeRecord |
         run=run,
         gaps=write_gaps(run),
         moves=client_moves(messages, queries.blueprint.clients),
-        spans=spans_of(trace, _clusters(run), queries.now)[0],
+        spans=_spans(run)[0],
         lines=line_spans(run.rows, queries.parts.network.topology, queries.now),
         trees=trees,
         replaced=replaced,

@@ -10,7 +10,7 @@ import { percent } from "./words.js";
 const SVG = "http://www.w3.org/2000/svg";
 const LETTERS = { active: "A", standby: "s", sealed: "#", paused: "‖", down: "d" };
 const BESIDE = 5;
-const WIDE = 720;
+const WIDE = 668;
 const ASIDE = 24;
 const SHAPES = ["M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "M0-6L6 5H-6z", "M-5-5H5V5H-5z", "M0-6L6 0L0 6L-6 0z"];
 const CROSS = "M-5-5L5 5M-5 5L5-5";
@@ -54,9 +54,9 @@ function drawStill(svg, data) {
     draw("text", svg, { x, y: y + 4, class: "words faint" }, words);
     lineOf.set(`${a} ${b}`, { lanes, words: draw("text", svg, { x, y: y + 20, class: "words alarm" }) });
   });
-  groups.forEach(([words, x, y]) => draw("text", svg, { x, y, class: "words faint" }, words));
+  groups.forEach(([words, x, y]) => draw("text", svg, { x, y, class: "faint" }, words));
   const said = new Map(clusters.map(([name, x, y]) => [name, [
-    draw("text", svg, { x, y, class: "words" }), draw("text", svg, { x, y: y + 17, class: "words faint" }),
+    draw("text", svg, { x, y }), draw("text", svg, { x, y: y + 17, class: "faint" }),
   ]]));
   const nodes = new Map();
   data.hosts.forEach(([name, kind, x, y]) => {
@@ -66,7 +66,7 @@ function drawStill(svg, data) {
     }
     const circle = draw("circle", svg, { cx: x, cy: y, r: 12 });
     nodes.set(name, [circle, draw("text", svg, { x, y: y + 5, class: "letter" })]);
-    draw("text", svg, { x, y: y + 27, class: "words faint" }, name.slice(name.lastIndexOf("-") + 1));
+    draw("text", svg, { x, y: y + 27, class: "faint" }, name.slice(name.lastIndexOf("-") + 1));
   });
   return { lineOf, said, nodes };
 }

@@ -41,7 +41,7 @@ function rounded(value) {
 
 // A speed in words, such as "1 s of the lab takes 20 s".
 function speedWords(speed) {
-  if (Math.abs(speed - 1) < 0.05) return "at its true pace: 1 s of the lab takes 1 s";
+  if (Math.abs(speed - 1) < 0.05) return "true pace: 1 s of the lab takes 1 s";
   return speed < 1 ? `1 s of the lab takes ${rounded(1 / speed)} s` : `${rounded(speed)} s of the lab take 1 s`;
 }
 

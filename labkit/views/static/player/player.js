@@ -28,7 +28,6 @@ function startPlayer(given) {
   const room = find("zoom");
   const zoom = makeZoom(room, (instant, message) => (message < 0 ? point(instant) : choose(message)));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const figures = { frames: 0, spent: 0 };
   let [at, playing, truly, factor, chosen, drawn, then, marked] = [0, false, false, 3, -1, [], 0, []];
 
   // Show another run, or the same one grown, from what its page has of it: its data, its timeline and its tables.
@@ -89,7 +88,6 @@ function startPlayer(given) {
 
   function frame(now) {
     if (!playing) return;
-    const began = performance.now();
     const passed = Math.min(100, now - then);
     if (still.matches) {
       if (now - then >= STEP_MS) { then = now; show(stopBeside(stops, at, 1), false); }
@@ -98,8 +96,6 @@ function startPlayer(given) {
       const forward = truly ? at + passed * 1000 * FACTORS[factor] : instantAt(pace, shownAt(pace, at) + passed * FACTORS[factor]);
       show(Math.max(forward, at), false);
     }
-    figures.frames += 1;
-    figures.spent += performance.now() - began;
     if (at >= end) pause();
     else requestAnimationFrame(frame);
   }
@@ -234,7 +230,7 @@ function startPlayer(given) {
   load(given);
   document.body.classList.remove("still");
   show(data.apart ?? data.first, false);
-  return { figures, load, show, pause, at: () => at, end: () => end, drawn: () => drawn, playing: () => playing, get run() { return run; }, zoom };
+  return { load, show, pause, at: () => at, end: () => end, drawn: () => drawn, playing: () => playing, get run() { return run; }, zoom };
 }
 
 export { inSeconds, startPlayer };

@@ -201,10 +201,8 @@ function stateAt(run, at) {
 
 // The next instant to stop at after another, or with -1 the one before it.
 function stopBeside(stops, at, direction) {
-  if (direction > 0) return stops[Math.min(upTo(stops, at), stops.length - 1)];
-  let place = upTo(stops, at) - 1;
-  if (place >= 0 && stops[place] >= at) place -= 1;
-  return stops[Math.max(0, place)] ?? 0;
+  if (direction > 0) return stops.find((stop) => stop > at) ?? stops.at(-1);
+  return stops.findLast((stop) => stop < at) ?? 0;
 }
 
 // The message whose arrival made the sender send another; -1 for none.

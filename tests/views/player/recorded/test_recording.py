@@ -205,3 +205,12 @@ def test_a_lab_without_a_trace_cannot_be_played() -> None:
 
     with pytest.raises(ValueError, match="play: expected a lab that keeps a trace"):
         lab.play()
+
+
+def test_a_run_of_no_length_shows_how_the_lab_began() -> None:
+    lab = Lab.pair(seed=7)
+    recording = recording_of(lab.queries, lab.invariants)
+
+    assert recording.end_ns == 0
+    assert {(span.row, span.what) for span in recording.spans} == {("paris", "disabled"), ("tokyo", "disabled")}
+    assert [span.what for span in recording.nodes] == [*("active", "standby", "standby") * 2]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.doors.pages.acts_now import RULES, acts_now
 from labkit.scenario.acts import ACTS
+from labkit.views.acts_now import RULES, acts_now
 
 
 @pytest.fixture
