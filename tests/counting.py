@@ -21,8 +21,6 @@ PACKAGE = f"{ROOT / 'labkit'}/"
 
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """What is not counted as a function of its own: most are none from Python 3.12 on."""
-FIRST_CONSTRUCTORS = (f"{PACKAGE}service/record.py", ("__new__", "_compiled"))
-"""What makes the first records of a class and is compiled then: how many were made before is not the work's."""
 
 RECORDS = f"{PACKAGE}service/record.py"
 """What each named tuple has is not counted either: in Python's own it stands in no file of labkit.  ``_replace`` is."""
@@ -59,14 +57,6 @@ def calls_made(work: Callable[[], object]) -> int:
 
     _profiled(work, count)
     return calls
-
-
-def is_own(code: CodeType) -> bool:
-    """Whether a call of this code counts as one of labkit's own functions."""
-    if not code.co_filename.startswith(PACKAGE) or code.co_name in COMPREHENSIONS:
-        return False
-    file, names = FIRST_CONSTRUCTORS
-    return code.co_filename != file or code.co_name not in names
 
 
 def own_calls_made(work: Callable[[], object]) -> int:
