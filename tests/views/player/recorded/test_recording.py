@@ -129,7 +129,7 @@ def compare(where: str, was: Seen, says: Any, data: Any, recording: Any) -> None
             cuts |= {(ends, way) for way in (ends, ends[::-1]) if line["cut"] in ("both ways", way[1])}
     assert cuts == was.cuts, where
     ended = {(one.sent_ns // 1_000, one.source, one.target, one.what) for one in recording.messages}
-    flying = sorted((sent, hosts[a], hosts[b], data["whats"][what]) for sent, a, b, what in says["flying"])
+    flying = sorted((sent, hosts[a], hosts[b], data["whats"][what][0]) for sent, a, b, what in says["flying"])
     assert flying == [one for one in was.flying if one in ended], where
     assert (state["counts"], state["asks"]) == (was.counts, was.asks), where
     assert sorted(state["waiting"]) == was.waiting, where
