@@ -166,7 +166,7 @@ def test_it_plays_from_a_file_by_keyboard(number: str, exported: str, browser: B
 
 
 @PLAYED
-@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("width", [1280])
 def test_the_pictures_of_a_player_fit_its_frame(number: str, width: int, exported: str, browser: Browser) -> None:
     browser.look(width, 1000)
     browser.open(exported)
