@@ -38,10 +38,11 @@ def test_every_key_and_choice_is_named() -> None:
     script = (STATIC / "player.js").read_text(encoding="utf-8")
     acts = re.search(r"const acts = \{(.*?)\n  \};", script, re.DOTALL)
     assert acts
-    keys = set(re.findall(r"^    \"?([\w+ -]+?)\"?: ", acts[1], re.MULTILINE))
+    keys = set(re.findall(r"^    \"?([\w+ .,<>-]+?)\"?: ", acts[1], re.MULTILINE))
     names = {" ": "space", "ArrowRight": "right", "ArrowLeft": "left", "PageDown": "Page Down", "PageUp": "Page Up"}
+    names |= {".": "point", ",": "comma", "ShiftArrowLeft": "shift and left", "ShiftArrowRight": "right"}
 
-    assert len(keys) == 14
+    assert len(keys) == 20
     for key in keys:
         assert f" {names.get(key, key)} |" in TEXT or f" {names.get(key, key)}," in TEXT, key
     assert all(f'only="{name}"' in TEXT for name in ONLY)

@@ -128,7 +128,7 @@ def compare(where: str, was: Seen, says: Any, data: Any, recording: Any) -> None
             cuts |= {(ends, way) for way in (ends, ends[::-1]) if line["cut"] in ("both ways", way[1])}
     assert cuts == was.cuts, where
     ended = {(one.sent_ns // 1_000, one.source, one.target, one.what) for one in recording.messages}
-    flying = sorted((sent, hosts[a], hosts[b], data["whats"][what]) for sent, a, b, what in says["flying"])
+    flying = sorted((sent, hosts[a], hosts[b], data["whats"][what][0]) for sent, a, b, what in says["flying"])
     assert flying == [one for one in was.flying if one in ended], where
     assert (state["counts"], state["asks"]) == (was.counts, was.asks), where
     assert sorted(state["waiting"]) == was.waiting, where
@@ -180,8 +180,16 @@ def test_everything_has_its_row_and_its_cause(drilled_lab: Lab) -> None:
     assert {one.row for one in recording.happenings} - {-1} == set(recording.explanations)
     derived = {one.row for one in recording.happenings if one.row >= 0 and rows[one.row][0] in ("message", "outcome")}
     assert derived
+    hosts = {one.row: one.hosts for one in recording.happenings}
     for row, explanation in recording.explanations.items():
-        assert row in derived or explanation == drilled_lab.why(row)
+        if row in derived:
+            continue
+        why = drilled_lab.why(row)
+        if explanation != why:
+            others = hosts[row][1:]
+            assert rows[row][0] == "fault"
+            assert explanation.steps[1:] == why.steps[1:]
+            assert explanation.steps[0].sentence == f"{why.steps[0].sentence}; {' and '.join(others)} with it"
     assert [loss.write for loss in recording.losses] == drilled_lab.ledger.lost()
     assert recording.losses
     for loss in recording.losses:
