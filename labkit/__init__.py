@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labkit.front import testing
+    from labkit import testing
     from labkit.front.cloud import Cloud
     from labkit.front.lab import Lab
     from labkit.front.vault import Vault
@@ -24,7 +24,7 @@ _MODULES = {
     "Request": "labkit.service.message",
     "Response": "labkit.service.message",
     "Vault": "labkit.front.vault",
-    "testing": "labkit.front",
+    "testing": "labkit",
 }
 
 
@@ -33,10 +33,10 @@ def __getattr__(name: str) -> Any:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'labkit' has no attribute {name!r}; it offers {', '.join(__all__)}")
-    from importlib import import_module
-
     try:
-        value = import_module(f"{module}.{name}") if name == "testing" else getattr(import_module(module), name)
+        # Without importlib's own module (R24); a module of the package is found by its whole name.
+        found = __import__(f"{module}.{name}" if name == "testing" else module, fromlist=["*"])
+        value = found if name == "testing" else getattr(found, name)
     except ModuleNotFoundError as error:
         from labkit.missing_library import missing_library
 

@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import os
 import time
-from _struct import Struct  # the written module is not loaded (R24)
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from _struct import Struct
 
 POOLED_BYTES = (12, 48, 56)  # a nonce, the nonces of a step's writes, a token's text and accessor
-DRAWS = 256  # that are made at once
+DRAWS, FIRST_DRAWS = 256, 16  # that are made at once
 
 T = TypeVar("T")
 
@@ -30,24 +33,40 @@ steady: Callable[[], int] = time.monotonic_ns
 """Return nanoseconds since some instant, on a clock that is never set: for what is paced by real time."""
 
 _pools: list[list[Any]] = []
-_nonces: dict[int, tuple[Struct, list[bytes]]] = {}
+_nonces: dict[int, list[bytes]] = {}
+_begun: set[int] = set()  # the sizes of which a few were drawn
 _sockets: dict[Callable[[], list[int]], None] = {}  # what names descriptors that are of no use to a child
 _forks = 0  # that lie between the first process that had this module, and this one
 
 
 def entropy(size_bytes: int) -> bytes:
     """Return random bytes from the operating system's cryptographic source."""
-    pooled = _nonces.get(size_bytes)
-    if pooled is None:
+    pool = _nonces.get(size_bytes)
+    if pool is None:
         return os.urandom(size_bytes)
-    form, pool = pooled
     try:
         return pool.pop()
     except IndexError:
-        drawn: bytes
-        drawn, *others = form.unpack(os.urandom(form.size))
+        drawn, *others = _draws(size_bytes)
         pool += others
         return drawn
+
+
+def _draws(size_bytes: int) -> Iterable[bytes]:
+    """Return many draws of a size; of each size at first a few, for which no module is loaded (R24)."""
+    if size_bytes not in _begun:
+        _begun.add(size_bytes)
+        drawn = os.urandom(size_bytes * FIRST_DRAWS)
+        return [drawn[place : place + size_bytes] for place in range(0, len(drawn), size_bytes)]
+    draws: tuple[bytes, ...] = _form(size_bytes).unpack(os.urandom(size_bytes * DRAWS))
+    return draws
+
+
+@cache
+def _form(size_bytes: int) -> Struct:
+    from _struct import Struct  # the written module is not loaded (R24)
+
+    return Struct(f"{size_bytes}s" * DRAWS)
 
 
 def fork_watch() -> Callable[[], bool]:
@@ -101,6 +120,6 @@ def _begin_again() -> None:
         os.close(nowhere)
 
 
-_nonces.update({size_bytes: (Struct(f"{size_bytes}s" * DRAWS), _new_pool()) for size_bytes in POOLED_BYTES})
+_nonces.update({size_bytes: _new_pool() for size_bytes in POOLED_BYTES})
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_again)

@@ -25,9 +25,21 @@ HOME = environment.isolate()
 
 register_profiles()
 
+# Where JupyterLab is installed, jsonschema would load a grammar of addresses with it: a second, for what no test asks.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # an import of it fails then
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 
-CATALOGUE = CHECKOUT / "scenarios" / "dr"
+SCENARIOS = CHECKOUT / "scenarios"
+CATALOGUE = SCENARIOS / "dr"
+LONG = [
+    SCENARIOS / name
+    for name in (
+        *("first/bad-line.lab.yaml", "first/how-much-is-lost.lab.yaml"),
+        *("faults/one-crash-many-ends.lab.yaml", "faults/site-with-its-clients.lab.yaml"),
+    )
+]
+"""The files of other folders that take half a second and more."""
 
 GUARDED_PACKAGES = frozenset({"service", "vault", "cloud", "sim", "lab", "trace", "keymaking", "sealed_box"})
 
@@ -64,10 +76,11 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the catalogue of scenarios as slow, but for every fourth file in the order of names."""
-    everyday = sorted(CATALOGUE.glob("*.lab.yaml"))[::4]
+    """Mark the catalogue of scenarios as slow, but for every fourth file in the order of names, and the long files."""
+    catalogue = sorted(CATALOGUE.glob("*.lab.yaml"))
+    slow = {*catalogue, *LONG} - {*catalogue[::4]}
     for item in items:
-        if item.path.parent == CATALOGUE and item.path not in everyday:
+        if item.path in slow:
             item.add_marker(pytest.mark.slow)
 
 

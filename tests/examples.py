@@ -17,11 +17,11 @@ def register_profiles() -> None:
     settings.register_profile(EVERYDAY, deadline=None, max_examples=share(DEFAULT_EXAMPLES))
 
 
-def examples(count: int) -> int:
+def examples(count: int, *, fewest: int = FEWEST) -> int:
     """How many of so many examples are tried with the profile that is in force."""
-    return share(count) if settings.get_current_profile_name() == EVERYDAY else count
+    return share(count, fewest) if settings.get_current_profile_name() == EVERYDAY else count
 
 
-def share(count: int) -> int:
+def share(count: int, fewest: int = FEWEST) -> int:
     """How many of so many examples are tried in the everyday part."""
-    return min(count, max(FEWEST, count * EVERYDAY_PERCENT // 100))
+    return min(count, max(fewest, count * EVERYDAY_PERCENT // 100))

@@ -159,5 +159,5 @@ def test_the_pages_name_commands_that_exist(page: str, checkout: Path) -> None:
     targets = set(re.findall(r"(?m)^([a-z]+):", (checkout / "Makefile").read_text(encoding="utf-8")))
 
     assert commands
-    assert all(parser().parse_args(command) for command in commands)
+    assert all(map(parser().parse_args, commands))
     assert set(re.findall(r"(?m)(?:^|`)make ([a-z]+)", text)) <= targets

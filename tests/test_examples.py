@@ -18,10 +18,10 @@ def profile(request):
 
 
 @pytest.mark.parametrize(
-    ("profile", "tried"), [(WHOLE, (100, 600, 10)), (EVERYDAY, (25, 150, 5))], indirect=["profile"]
+    ("profile", "tried"), [(WHOLE, (100, 600, 10, 10)), (EVERYDAY, (25, 150, 5, 2))], indirect=["profile"]
 )
 def test_a_profile_says_how_many_examples_are_tried(profile, tried):
-    assert (profile, examples(600), examples(10)) == tried
+    assert (profile, examples(600), examples(10), examples(10, fewest=1)) == tried
 
 
 def test_the_part_that_is_run_chooses_the_profile(pytestconfig):

@@ -619,7 +619,7 @@ def test_nothing_asks_for_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(time, name, refuse)
     real = datetime.datetime
     for module in [*sys.modules.values()]:
-        if vars(module).get("datetime") is real:
+        if module is not None and vars(module).get("datetime") is real:
             monkeypatch.setattr(module, "datetime", Timeless)
 
     authority = make_authority("paris", entropy("a"), NOW, DAY_S)

@@ -152,8 +152,19 @@ def test_what_needs_more_says_what_to_install(python: Python, code: str, text: s
     assert "Traceback" not in shown
 
 
+NEED_LABS = {"lab", "scenario", "verbs", "situations", "invariants", "teaching"}
+
+
 def test_pages_of_what_is_there_are_shown(python: Python) -> None:
-    assert "labkit_vault" in python("from labkit.cli import main\nassert main(['help', 'testing']) == 0")
+    shown = python(
+        "from labkit.cli import main\nfrom labkit.reference import TOPICS\nsys.stderr = sys.stdout\n"
+        "for topic in TOPICS:\n    print('PAGE', topic, main(['help', topic]))"
+    )
+    codes = dict(re.findall(r"(?m)^PAGE (\w+) (\d)$", shown))
+
+    assert {topic for topic, code in codes.items() if code != "0"} == NEED_LABS
+    assert "vault" in codes
+    assert "**Vault.fail_next**(" in shown
 
 
 def test_no_module_of_service_vault_cloud_or_their_doors_needs_more(python: Python, checkout: Path) -> None:

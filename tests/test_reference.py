@@ -101,6 +101,12 @@ def test_a_word_is_found_by_each_of_its_names_and_by_what_is_said_of_it() -> Non
     assert entry("words", "acknowledged").count("**RPO, RTO**") == 1
 
 
+def test_a_word_is_looked_for_where_one_begins() -> None:
+    assert "verdict" not in entry("words", "cas"), "as in occasion"
+    assert entry("words", "cas").startswith("**check-and-set**")
+    assert entry("words", "tree") == entry("words", "root")
+
+
 @pytest.mark.parametrize("word", ["no such word", "", " "])
 def test_a_word_that_stands_nowhere_is_refused(word: str) -> None:
     with pytest.raises(UnknownTopic, match="no entry of differences is called"):

@@ -32,7 +32,15 @@ PAGE_ROWS = 50
 
 
 def answer(parts: CloudParts, environment: CloudEnvironment, asked: CloudRequest) -> Response:
-    """Answer a request to the host of the compute API."""
+    """Answer a request to the host of the compute API; what is looked for and there is 204.
+
+    So says the documentation of Azure's management API (Resource Groups, Check Existence), whose clients take no other.
+    """
+    found = _read(parts, environment, asked)
+    return respond(204) if asked.method == "HEAD" and found.ok else found
+
+
+def _read(parts: CloudParts, environment: CloudEnvironment, asked: CloudRequest) -> Response:
     claims = bearer(parts, environment, asked, management_audience(environment))
     if isinstance(claims, Response):
         return claims

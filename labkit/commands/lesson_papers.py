@@ -21,7 +21,7 @@ def answer(given: argparse.Namespace) -> int:
     if given.solutions:
         return _write_solutions(Path(given.solutions))
     if given.print:
-        say("\n".join([paper.sheet(plan(number)) for number in sorted(LESSONS)]))
+        say(paper.booklet([plan(number) for number in sorted(LESSONS)]))
         return AS_EXPECTED
     progress = ProgressFile(".")
     say(*review.due(progress), *([progress.trouble] if progress.trouble else []))

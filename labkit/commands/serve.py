@@ -118,7 +118,23 @@ def _vault(given: argparse.Namespace) -> Vault:
         return Vault.open(given.data, **chosen)
     from labkit import real  # a seed gives entropy here, not time
 
-    return Vault.dev(clock=real.now, seed=given.seed, **chosen)
+    vault = Vault.dev(clock=real.now, seed=given.seed, **chosen)
+    if given.contents is not None:
+        _fill(vault, given.contents)
+    return vault
+
+
+def _fill(vault: Vault, path: str) -> None:
+    """Write what a file holds, which a reset comes back to."""
+    from labkit.front.testing import fill
+
+    try:
+        fill(vault, json.loads(Path(path).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    vault.keep_for_reset()
 
 
 def _cloud_variables() -> dict[str, str]:

@@ -23,6 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--config", metavar="FILE", help="read options from a TOML file, such as port = 8300; the command line wins")
     add("--data", metavar="FILE", help="keep everything in this file; without it, all ends with the process")
+    add(
+        "--contents",
+        metavar="FILE",
+        help="write this first: JSON, an object of paths and the bodies that are posted there",
+    )
     about_lab = "serve every cluster of a scenario, a file or the name of a shipped one, each on its port; it is played"
     add("--lab", metavar="FILE", help=about_lab)
     about_speed = "with --lab: simulated seconds in a second, 1 unless given; with 0 time passes for requests only"
@@ -74,7 +79,7 @@ def read_config(given: argparse.Namespace) -> argparse.Namespace:
 def judge_together(given: argparse.Namespace) -> None:
     """Raise ValueError for options that do not go together."""
     if given.lab is not None:
-        for option in ("data", "edition", "service_version", "fips", "audit_dir"):
+        for option in ("data", "contents", "edition", "service_version", "fips", "audit_dir"):
             if getattr(given, option):
                 raise ValueError(
                     f"--{option.replace('_', '-')} goes without --lab: the file says what its clusters are"
@@ -85,6 +90,8 @@ def judge_together(given: argparse.Namespace) -> None:
         raise ValueError("--start goes with --lab: a vault has no timeline")
     if given.control_remote and not (given.allow_remote and (given.control or given.lab is not None)):
         raise ValueError("--control-remote goes with --allow-remote, and with --control or --lab")
+    if given.contents is not None and given.data is not None:
+        raise ValueError("--contents goes without --data: a file holds what was written to it")
     if given.seed is not None and given.data is not None:
         raise ValueError("--seed goes without --data: what a file holds has entropy of its own")
 
@@ -160,6 +167,7 @@ def _edition(text: str) -> str:
 
 READERS: dict[str, Callable[[str], Any]] = {
     "data": str,
+    "contents": str,
     "lab": str,
     "speed": _speed,
     "start": _start,

@@ -12,7 +12,7 @@
 5. What stands beside the API has paths of its own (``control``).
 6. ``names``, where there are any, are the names under which it is asked (``host_names``).
 7. What was aimed at requests to come (``fail_next`` and its like) is met in the thread beside the loop; a delay holds
-   up its own request only.
+   up its own request only (``delays``), and a call before one has a thread of its own.
 8. A bug is answered 500 and noted without what the request carried (``bugs``).
 """
 
@@ -26,10 +26,12 @@ from functools import partial
 from typing import Any, Protocol
 
 from labkit.doors.bugs import Log, note_bug
+from labkit.doors.delays import Delays
 from labkit.doors.host_names import FOREIGN, HostNames
 from labkit.doors.http_exchange import (
     API,
     BODY_METHODS,
+    DROPPED,
     NO_API,
     Answer,
     HttpExchange,
@@ -38,10 +40,10 @@ from labkit.doors.http_exchange import (
     first_of_each,
     written,
 )
+from labkit.doors.other_end import OtherEnd, other_end
 from labkit.doors.page import page_file
 from labkit.doors.request_heads import read_head
 from labkit.doors.worker import Worker
-from labkit.service.durations import SECOND_NS
 from labkit.service.errors import Forked, to_response
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Request, Unreadable, respond
@@ -201,19 +203,24 @@ class HttpApp(ABC):
 class App(HttpApp):
     """An ASGI application behind which one vault stands, or one cluster."""
 
-    __slots__ = ("_large", "_service", "exchange", "hashing", "steps")
+    __slots__ = ("_delays", "_large", "_service", "exchange", "hashing", "steps")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
         super().__init__(max_request_bytes, log)
-        self.steps, self.hashing = Worker("steps"), Worker("hashing")
+        self.steps, self.hashing, self._delays = Worker("steps"), Worker("hashing"), Delays()
         self._large: dict[str, None] = {}  # paths whose answers were large, the oldest first
         self.lead_to(service)
 
     def lead_to(self, service: Service) -> None:
         """Let another vault or cluster answer from now on."""
+        self._delays.end()
         if hasattr(service, "look_ahead"):
             service.look_ahead()
         self.exchange, self._service = HttpExchange(service, self.reader.max_request_bytes), service
+
+    def end_delays(self) -> None:
+        """End what waits for its delay: the server stops."""
+        self._delays.end()
 
     def close(self) -> None:
         """End the threads beside the loop."""
@@ -228,9 +235,10 @@ class App(HttpApp):
             return page
         if not target.startswith(API):
             return written(NO_API)
-        client, named = (scope.get("client") or ("127.0.0.1",))[0], first_of_each(headers)
-        answer = self._at_once(scope["method"], target, named, content, client)
-        return answer or await self._in_turn(scope["method"], target, named, content, client)
+        is_gone, named = scope.get("state", {}).get("is_gone", lambda: False), first_of_each(headers)
+        other = other_end(scope.get("client"), scope.get("server"), is_gone)
+        answer = self._at_once(scope["method"], target, named, content, other.address)
+        return answer or await self._in_turn(scope["method"], target, named, content, other)
 
     def answer(self, method: str, target: str, named: dict[str, str], content: bytes, client: str) -> Answer | None:
         """Answer a request to the API that a server has read whole, and log it; ``named``: its headers by name.
@@ -246,11 +254,11 @@ class App(HttpApp):
         return answer
 
     async def answer_later(
-        self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
+        self, method: str, target: str, named: dict[str, str], content: bytes, other: OtherEnd
     ) -> Answer:
         """Answer a request that ``answer`` has not answered, when its turn comes, and log it."""
-        answer = await self._in_turn(method, target, named, content, client)
-        self._note(0, client, method, target.partition("?")[0], answer.status)
+        answer = await self._in_turn(method, target, named, content, other)
+        self._note(0, other.address, method, target.partition("?")[0], answer.status)
         return answer
 
     def _at_once(
@@ -273,22 +281,29 @@ class App(HttpApp):
             return written(to_response(refusal))
 
     async def _in_turn(
-        self, method: str, target: str, named: dict[str, str], content: bytes | Unreadable, client: str
+        self, method: str, target: str, named: dict[str, str], content: bytes | Unreadable, other: OtherEnd
     ) -> Answer:
         """Answer a request in a thread beside the loop: its body is read first, which holds up no other step."""
-        exchange = self.exchange
+        exchange, client = self.exchange, other.address
         thread = self.hashing if exchange.is_shared and _HASHING.search(target) else self.steps
         try:
             aim = exchange.take_aim(method, target, named)
-            if aim is not None and aim.delay_ns:
-                await asyncio.sleep(aim.delay_ns / SECOND_NS)
+            is_wanted = aim is None or await self._begin(exchange, aim, other)
             body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
-            if aim is not None:
-                return await self.steps.run(partial(exchange.meet, aim, Request(method, target, named, body, client)))
-            answer = await thread.run(partial(exchange.ask, method, target, named, body, client))
-            return self._weighed(answer, target)
+            request = Request(method, target, named, body, client)
+            if aim is None:
+                return self._weighed(await thread.run(partial(exchange.carry_out, request)), target)
+            answer = await self.steps.run(partial(exchange.meet, aim, request, is_wanted))
+            is_late = aim.delay_ns and aim.when == "after" and not await self._delays.over(aim, other)
+            return DROPPED if is_late else answer
         except Forked as refusal:
             return written(to_response(refusal))
+
+    async def _begin(self, exchange: HttpExchange, aim: Any, other: OtherEnd) -> bool:
+        """Let happen what was asked for before a request; return whether its answer is still wanted."""
+        if aim.call is not None:
+            await asyncio.to_thread(exchange.act, aim)
+        return not aim.delay_ns or aim.when == "after" or await self._delays.over(aim, other)
 
     def _weighed(self, answer: Answer, target: str) -> Answer:
         """Return an answer, and keep what was asked for when it is large: the next one would hold up the loop."""
@@ -315,10 +330,10 @@ class LaterApp(HttpApp):
     __slots__ = ()
 
     @abstractmethod
-    async def answer(
-        self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
+    async def answer_later(
+        self, method: str, target: str, named: dict[str, str], content: bytes, other: OtherEnd
     ) -> Answer:
-        """Answer a request to the API that a server has read whole on one of its ports, as ``App.answer`` does."""
+        """Answer a request to the API that a server has read whole on one of its ports."""
 
 
 async def _end_connection(scope: Message, receive: Receive) -> None:

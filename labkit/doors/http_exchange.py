@@ -65,7 +65,7 @@ class SharedService(Protocol):
 
 @runtime_checkable
 class AimedService(Protocol):
-    """A service whose next requests can be made to fail, wait or get no answer: a vault."""
+    """A service whose next requests can be made to fail, wait, get no answer or another one: a vault."""
 
     @property
     def aims(self) -> Sequence[Any]:
@@ -74,8 +74,14 @@ class AimedService(Protocol):
     def take_aim(self, method: str, path: str, headers: dict[str, str]) -> Any:
         """Return what is to happen to a request, and count it; None for nothing."""
 
-    def meet(self, aim: Any, request: Request) -> Response:
-        """Answer a request that took an aim, whose delay is over."""
+    def act(self, aim: Any) -> None:
+        """Make the call that comes before a request that took an aim."""
+
+    def meet(self, aim: Any, request: Request, is_wanted: bool = True) -> Response:
+        """Answer a request that took an aim, whose delay is over; ``is_wanted``: whether somebody waits for it."""
+
+    def carry_out(self, request: Request) -> Response:
+        """Answer a request whatever is aimed at it."""
 
 
 class Answer(NamedTuple):
@@ -168,7 +174,7 @@ class HttpExchange:
         """Answer one request; ``target`` is path and query as they were sent.
 
         Raise TimeoutError when a cluster does not answer within ``timeout_s`` seconds of simulated time, 30 unless
-        given; a vault answers at once.
+        given; a vault answers at once, unless a delay is aimed at it.
         """
         if not target.startswith(API):
             return written(NO_API)
@@ -208,11 +214,23 @@ class HttpExchange:
         """Return what is to happen to a request, and count it; None for nothing."""
         return None if self._aimed is None else self._aimed.take_aim(method, target, named)
 
-    def meet(self, aim: Any, request: Request) -> Answer:
-        """Answer a request that took an aim, whose delay is over."""
+    def act(self, aim: Any) -> None:
+        """Make the call that comes before a request that took an aim."""
         assert self._aimed is not None
-        response = self._aimed.meet(aim, request)
+        self._aimed.act(aim)
+
+    def meet(self, aim: Any, request: Request, is_wanted: bool) -> Answer:
+        """Answer a request that took an aim, whose delay is over; ``is_wanted``: whether somebody waits for it."""
+        assert self._aimed is not None
+        response = self._aimed.meet(aim, request, is_wanted)
         return written(response) if response.status else DROPPED
+
+    def carry_out(self, request: Request) -> Answer:
+        """Answer one request to the API that took no aim, whatever was aimed since."""
+        if self._aimed is not None:
+            return written(self._aimed.carry_out(request))
+        method, path, headers, body, client = request
+        return self.ask(method, path, {**headers}, body, client)
 
     @property
     def is_shared(self) -> bool:

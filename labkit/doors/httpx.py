@@ -27,7 +27,7 @@ class Transport(httpx.BaseTransport):
         self.exchange = HttpExchange(service, max_request_bytes)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request; ReadTimeout is raised for a cluster's silence."""
+        """Answer a request; ReadTimeout is raised for silence within its timeout."""
         return answered(self.exchange, request, request.read())
 
 
@@ -38,7 +38,7 @@ class AsyncTransport(httpx.AsyncBaseTransport):
         self.exchange = HttpExchange(service, max_request_bytes)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request; ReadTimeout is raised for a cluster's silence."""
+        """Answer a request; ReadTimeout is raised for silence within its timeout."""
         return answered(self.exchange, request, await request.aread())
 
 

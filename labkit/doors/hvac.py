@@ -16,6 +16,7 @@ from labkit.doors.missing_client import missing_client
 
 try:
     from hvac.adapters import JSONAdapter
+    from hvac.constants.client import DEFAULT_URL
     from requests import Response, Session
     from requests.exceptions import ConnectionError, ReadTimeout  # noqa: A004  # the library's name for it
     from requests.structures import CaseInsensitiveDict
@@ -27,6 +28,7 @@ from labkit.doors.http_exchange import API, BODY_METHODS, Service, moves_clock, 
 from labkit.service import message
 from labkit.service.silence import Dropped
 
+ADDRESS = "http://labkit"
 PLAIN = frozenset(("params", "json", "timeout", "allow_redirects", "verify", "cert", "proxies"))
 
 
@@ -37,6 +39,8 @@ def Adapter(service: Service) -> type[JSONAdapter]:  # noqa: N802  # it stands w
         """The adapter of one client."""
 
         def __init__(self, **settings: Any) -> None:
+            if settings.get("base_uri") == DEFAULT_URL:
+                settings["base_uri"] = ADDRESS  # errors name no server that is not asked
             super().__init__(**{**settings, "session": InProcessSession(service)})
 
     return Bound

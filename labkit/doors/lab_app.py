@@ -8,6 +8,7 @@ from labkit.doors.asgi import NOT_NAMED, SHORT_BYTES, SILENT, LaterApp, Message,
 from labkit.doors.bugs import Log
 from labkit.doors.http_exchange import API, NO_API, Answer, Asked, first_of_each, written
 from labkit.doors.lab_driver import LabDriver
+from labkit.doors.other_end import OtherEnd
 from labkit.doors.page import page_file
 from labkit.doors.pages.kept_answers import KeptAnswers
 from labkit.lab.bench import Bench
@@ -67,16 +68,16 @@ class LabApp(LaterApp):
         port, method, named = scope["server"][1], scope["method"], first_of_each(headers)
         return await self._answered(port, path, await self._read_whole(port, method, target, named, content))
 
-    async def answer(
-        self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
+    async def answer_later(
+        self, method: str, target: str, named: dict[str, str], content: bytes, other: OtherEnd
     ) -> Answer:
         """Answer a request to the API that a server has read whole, and log it."""
-        path = target.partition("?")[0]
+        path, port = target.partition("?")[0], other.port
         if self.is_named(named, port):
             answer = await self._answered(port, path, await self._read_whole(port, method, target, named, content))
         else:
             answer = NOT_NAMED
-        self._note(port, client, method, path, answer.status)
+        self._note(port, other.address, method, path, answer.status)
         return answer
 
     async def _read_whole(

@@ -19,7 +19,7 @@ try:
     from requests.adapters import BaseAdapter
     from requests.exceptions import ConnectionError, ReadTimeout  # noqa: A004  # the library's name for it
     from requests.structures import CaseInsensitiveDict
-    from urllib3 import HTTPResponse
+    from urllib3 import HTTPResponse, Timeout
 except ModuleNotFoundError as error:
     raise missing_client("requests", error) from None
 
@@ -46,7 +46,7 @@ class Adapter(BaseAdapter):
         cert: Any = None,
         proxies: Mapping[str, str] | None = None,
     ) -> Response:
-        """Answer a prepared request; raise ReadTimeout for a cluster's silence, ConnectionError where it is dropped."""
+        """Answer a prepared request; raise ReadTimeout for silence within its timeout, ConnectionError for a drop."""
         headers = [(text_of(name), text_of(value)) for name, value in request.headers.items()]
         try:
             answer = self.exchange.answer(
@@ -78,9 +78,13 @@ def response_of(answer: Answer, request: PreparedRequest | None = None) -> Respo
 
 
 def read_timeout_s(timeout: Any) -> float | None:
-    """Return how long a session waits for an answer: a number of seconds, or the second of two."""
-    seconds: float | None = timeout[1] if isinstance(timeout, tuple) else timeout
-    return seconds
+    """Return how long a session waits for an answer: a number of seconds, the second of two, or urllib3's own."""
+    if isinstance(timeout, Timeout):
+        begun = timeout.clone()
+        begun.start_connect()
+        timeout = begun.read_timeout
+    seconds = timeout[1] if isinstance(timeout, tuple) else timeout
+    return seconds if isinstance(seconds, int | float) else None
 
 
 def text_of(value: str | bytes) -> str:

@@ -142,7 +142,7 @@ class ServerThread:
     def close(self) -> None:
         """Stop; requests under way are answered first."""
         if self._server is not None:
-            self._server.should_exit = True
+            self._server.stop()
             if self._thread is not None:
                 self._thread.join()
             self._end_leaving()

@@ -5,6 +5,7 @@ What may take long, as keys rotate when the clock is moved, is done in turn with
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
@@ -31,13 +32,24 @@ class Controlled(Protocol):
     def advance(self, duration: str | float) -> None:
         """Move its clock forward."""
 
-    def fail_next(self, status: int, times: int = 1, *, path: str = "*", method: str | None = None) -> None:
+    @property
+    def aims(self) -> Sequence[Any]:
+        """What is still to happen to requests to come."""
+
+    @property
+    def fail_next(self) -> Callable[..., None]:
         """Let the next requests to a path fail."""
 
-    def delay_next(self, duration: str | float, times: int = 1, *, path: str = "*", method: str | None = None) -> None:
+    @property
+    def answer_next(self) -> Callable[..., None]:
+        """Answer the next requests to a path with a body."""
+
+    @property
+    def delay_next(self) -> Callable[..., None]:
         """Let the next requests to a path wait."""
 
-    def drop_next(self, times: int = 1, *, when: str = "before", path: str = "*", method: str | None = None) -> None:
+    @property
+    def drop_next(self) -> Callable[..., None]:
         """Let the next requests to a path get no answer."""
 
     def reset(self) -> None:
@@ -62,7 +74,9 @@ class VaultControl:
             ("POST", "/control/clock/advance"): self._advance,
             ("GET", "/control/calls"): self._calls,
             ("DELETE", "/control/calls"): self._forget_calls,
+            ("GET", "/control/aims"): self._aims,
             ("POST", "/control/fail-next"): self._fail_next,
+            ("POST", "/control/answer-next"): self._answer_next,
             ("POST", "/control/delay-next"): self._delay_next,
             ("POST", "/control/drop-next"): self._drop_next,
             ("POST", "/control/reset"): self._reset,
@@ -90,20 +104,22 @@ class VaultControl:
         self.vault.calls.clear()
         return {}
 
+    async def _aims(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only()
+        shown = ("path", "method", "times", "taken")
+        return {"aims": [{"aim": repr(aim), **{name: getattr(aim, name) for name in shown}} for aim in self.vault.aims]}
+
     async def _fail_next(self, asking: ControlRequest) -> dict[str, Any]:
-        asking.only("status", *AIMED)
-        self.vault.fail_next(asking.fields.get("status", 0), **_aimed(asking))
-        return {}
+        return _aimed(self.vault.fail_next, asking, "errors", "headers", status=0)
+
+    async def _answer_next(self, asking: ControlRequest) -> dict[str, Any]:
+        return _aimed(self.vault.answer_next, asking, "body", "headers", status=0)
 
     async def _delay_next(self, asking: ControlRequest) -> dict[str, Any]:
-        asking.only("duration", *AIMED)
-        self.vault.delay_next(asking.fields.get("duration", ""), **_aimed(asking))
-        return {}
+        return _aimed(self.vault.delay_next, asking, "when", duration="")
 
     async def _drop_next(self, asking: ControlRequest) -> dict[str, Any]:
-        asking.only("when", *AIMED)
-        self.vault.drop_next(when=asking.fields.get("when", "before"), **_aimed(asking))
-        return {}
+        return _aimed(self.vault.drop_next, asking, "when")
 
     async def _reset(self, asking: ControlRequest) -> dict[str, Any]:
         asking.only()
@@ -111,9 +127,11 @@ class VaultControl:
         return {}
 
 
-def _aimed(asking: ControlRequest) -> dict[str, Any]:
-    """Return which requests are meant, and how many of them."""
-    return {name: asking.fields[name] for name in AIMED if name in asking.fields}
+def _aimed(aim: Callable[..., None], asking: ControlRequest, *own: str, **required: Any) -> dict[str, Any]:
+    """Aim at requests to come: which are meant, and what is to happen to them; ``required`` where it is left out."""
+    asking.only(*required, *own, *AIMED)
+    aim(**{**required, **asking.fields})
+    return {}
 
 
 def newest(calls: Calls, asking: ControlRequest) -> list[dict[str, Any]]:
@@ -122,4 +140,5 @@ def newest(calls: Calls, asking: ControlRequest) -> list[dict[str, Any]]:
     last = asking.query.get("last", "100")
     if not (last.isascii() and last.isdigit() and 1 <= len(last) <= 4 and 1 <= int(last) <= MAX_SHOWN_CALLS):
         raise ValueError(f"last: expected a whole number from 1 to {MAX_SHOWN_CALLS}, got {last[:40]!r}")
-    return [{**call._asdict(), "names": [*call.names]} for call in calls[-int(last) :]]
+    named = ("method", "path", "status", "version", "key")
+    return [{**{name: getattr(call, name) for name in named}, "names": [*call.names]} for call in calls[-int(last) :]]

@@ -2,44 +2,84 @@
 
 1. An aim is a rule with a counter.  A request takes one: the oldest that matches its method and path.
 2. A path is matched as ``calls`` shows it, with its namespace and without query; ``*`` stands for any text, also for
-   none and for slashes.  A method is matched as it was sent.
-3. Aims are no state: they are lost when a vault is saved or reset.
+   none and for slashes.  A method is matched as it was sent, but POST and PUT are one, as the API takes both alike.
+3. Aims are no state: they are lost when a vault is saved or reset, and so is what waits for one then.
+4. A delay or an end of the connection comes before or after its request is carried out.  Whoever gives up during a
+   delay before finds that nothing was carried out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from labkit.service.arguments import MAX_FAILURES, duration_ns, judge_failures, one_of, text, whole_number, wrong
 from labkit.service.durations import SECOND_NS, format_duration
 from labkit.service.errors import ServiceError
+from labkit.service.message import Response, copied, respond
 from labkit.service.request_path import readable, split_path
 
 METHODS = ("GET", "HEAD", "LIST", "POST", "PUT", "PATCH", "DELETE")
 MAX_DELAY_NS = 365 * 86_400 * SECOND_NS
-WHEN = ("before", "after")
+BEFORE, AFTER = "before", "after"
+FAILED = "failure asked for with fail_next"
+
+_HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+_HEADER_VALUE = re.compile(r"[ -~]*", re.ASCII)
+
+
+class Aimed(NamedTuple):
+    """Which requests are meant, and how many of them."""
+
+    path: str
+    method: str | None
+    times: int
 
 
 class Aim:
-    """What happens to ``times`` requests: a status, a delay, or no answer before or after they are carried out."""
+    """What happens to ``times`` requests: an answer, a delay, no answer at all, or a call before they are carried out.
 
-    __slots__ = ("_pattern", "delay_ns", "drop", "method", "path", "status", "times")
+    ``taken`` counts those to which it has happened; ``group`` are the aims of its vault that end together.
+    """
 
-    def __init__(self, path: str, method: str | None, times: int) -> None:
-        self.path, self.method, self.times = path, method, times
-        self.status, self.delay_ns, self.drop = 0, 0, ""
-        self._pattern = path_pattern(path)
+    __slots__ = ("_pattern", "answer", "call", "delay_ns", "drops", "group", "method", "path", "taken", "times", "when")
+
+    def __init__(self, target: Aimed) -> None:
+        self.path, self.method, self.times = target
+        self.taken = 0
+        self.answer: Response | None = None
+        self.call: Callable[[], object] | None = None
+        self.delay_ns, self.drops, self.when = 0, False, BEFORE
+        self.group: Any = None
+        self._pattern = path_pattern(target.path)
 
     def __repr__(self) -> str:
-        what = f"fail with {self.status}" if self.status else f"wait {format_duration(self.delay_ns)}"
-        what = f"no answer, dropped {self.drop}" if self.drop else what
-        return f"Aim({self.method or 'any method'} {self.path}: {what}, {self.times} times)"
+        times = "once" if self.times == 1 else f"{self.times} times"
+        return f"Aim({self.method or 'any method'} {self.path}: {self._what}, {times})"
+
+    @property
+    def _what(self) -> str:
+        if self.answer is not None:
+            return f"answered {self.answer.status}"
+        if self.delay_ns:
+            return f"wait {format_duration(self.delay_ns)} {self.when}"
+        return f"no answer, dropped {self.when}" if self.drops else "a call before"
 
     def matches(self, method: Any, path: str) -> bool:
         """Whether it is aimed at a request."""
-        return self.method in (None, method) and self._pattern.fullmatch(path) is not None
+        return self.method in (None, folded(method)) and self._pattern.fullmatch(path) is not None
+
+    def answered(self) -> Response:
+        """Return its answer, of which nobody else has a part."""
+        assert self.answer is not None
+        status, headers, body, _ = self.answer
+        return Response(status, {**headers}, copied(body))
+
+
+def folded(method: Any) -> Any:
+    """Return a method as it is compared: PUT is POST."""
+    return "POST" if method == "PUT" else method
 
 
 def path_pattern(path: str) -> re.Pattern[str]:
@@ -47,53 +87,93 @@ def path_pattern(path: str) -> re.Pattern[str]:
     return re.compile(".*".join([re.escape(part) for part in path.split("*")]), re.DOTALL)
 
 
-def failing(status: Any, path: Any, method: Any, times: Any) -> Aim:
-    """Return the aim of ``fail_next``; ValueError says what is wrong with it."""
-    judge_failures(status, times)
-    aim = _aim(path, method, times)
-    aim.status = status
-    return aim
-
-
-def delaying(duration: Any, path: Any, method: Any, times: Any) -> Aim:
-    """Return the aim of ``delay_next``; ValueError says what is wrong with it."""
-    delay_ns = duration_ns("duration", duration, seconds=True)
-    if not 0 < delay_ns <= MAX_DELAY_NS:
-        raise wrong("duration", "a duration above 0s, up to 365d, such as 2s", duration)
-    aim = _aim(path, method, times)
-    aim.delay_ns = delay_ns
-    return aim
-
-
-def dropping(when: Any, path: Any, method: Any, times: Any) -> Aim:
-    """Return the aim of ``drop_next``; ValueError says what is wrong with it."""
-    when = one_of("when", "when the connection ends: before or after the request is carried out", when, WHEN)
-    aim = _aim(path, method, times)
-    aim.drop = when
-    return aim
-
-
-def take(aims: list[Aim], method: Any, path: Any, headers: Mapping[str, str]) -> Aim | None:
-    """Return the aim that a request takes, and count it; None when none is aimed at it."""
-    named = _named(path, headers)
-    for aim in [*aims]:  # another thread may add one
-        if aim.matches(method, named):
-            aim.times -= 1
-            if aim.times == 0:
-                aims.remove(aim)
-            return aim
-    return None
-
-
-def _aim(path: Any, method: Any, times: Any) -> Aim:
+def target(path: Any, method: Any, times: Any) -> Aimed:
+    """Return which requests are meant; ValueError says what is wrong with it."""
     if method is not None:
         one_of("method", "a method, or None for any", method, METHODS)
     pattern = text("path", "a path such as secret/data/app or secret/data/*", path)
     times = whole_number("times", f"a whole number from 1 to {MAX_FAILURES}", times, 1, MAX_FAILURES)
-    return Aim(pattern.lstrip("/").removeprefix("v1/"), method, times)
+    return Aimed(pattern.lstrip("/").removeprefix("v1/"), folded(method), times)
 
 
-def _named(path: Any, headers: Mapping[str, str]) -> str:
+def failing(target: Aimed, status: Any, errors: Any, headers: Any) -> Aim:
+    """Return the aim of ``fail_next``; ValueError says what is wrong with it."""
+    judge_failures(status, target.times)
+    texts = [FAILED] if errors is None else errors
+    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+        raise wrong("errors", "a list of texts", errors)
+    return _answering(target, status, {"errors": [*texts]}, headers)
+
+
+def answering(target: Aimed, status: Any, body: Any, headers: Any) -> Aim:
+    """Return the aim of ``answer_next``; ValueError says what is wrong with it."""
+    whole_number("status", "a status from 200 to 599", status, 200, 599)
+    if body is not None and not _is_json_object(body):
+        raise ValueError("body: expected what is a JSON object, such as {'data': {'user': 'ada'}}, or None")
+    return _answering(target, status, copied(body), headers)
+
+
+def delaying(target: Aimed, duration: Any, when: Any) -> Aim:
+    """Return the aim of ``delay_next``; ValueError says what is wrong with it."""
+    delay_ns = duration_ns("duration", duration, seconds=True)
+    if not 0 < delay_ns <= MAX_DELAY_NS:
+        raise wrong("duration", "a duration above 0s, up to 365d, such as 2s", duration)
+    aim = Aim(target)
+    aim.delay_ns, aim.when = delay_ns, _judged_when("when the delay comes", when)
+    return aim
+
+
+def dropping(target: Aimed, when: Any) -> Aim:
+    """Return the aim of ``drop_next``; ValueError says what is wrong with it."""
+    aim = Aim(target)
+    aim.drops, aim.when = True, _judged_when("when the connection ends", when)
+    return aim
+
+
+def calling(target: Aimed, call: Any) -> Aim:
+    """Return the aim of ``before_next``; ValueError says what is wrong with it."""
+    if not callable(call):
+        raise wrong("call", "a function without parameters, such as lambda: vault.delete('secret/data/app')", call)
+    aim = Aim(target)
+    aim.call = call
+    return aim
+
+
+def _answering(target: Aimed, status: int, body: Any, headers: Any) -> Aim:
+    aim = Aim(target)
+    answer = respond(status, body)
+    answer.headers.update(_judged_headers(headers))
+    aim.answer = answer
+    return aim
+
+
+def _judged_when(what: str, when: Any) -> str:
+    return one_of("when", f"{what}: before or after the request is carried out", when, (BEFORE, AFTER))
+
+
+def _judged_headers(headers: Any) -> Mapping[str, str]:
+    if headers is None:
+        return {}
+    if not isinstance(headers, Mapping):
+        raise wrong("headers", "a mapping of names to texts", headers)
+    for name, value in headers.items():
+        if not (isinstance(name, str) and _HEADER.fullmatch(name)):
+            raise wrong("headers", "names such as Retry-After", name)
+        if not (isinstance(value, str) and _HEADER_VALUE.fullmatch(value)):
+            raise wrong(f"headers: {name}", "a text of printable ASCII", value)
+    return headers
+
+
+def _is_json_object(body: Any) -> bool:
+    import json
+
+    try:
+        return isinstance(body, dict) and json.loads(json.dumps(body, allow_nan=False)) == body
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def named(path: Any, headers: Mapping[str, str]) -> str:
     """Return a request's path as ``calls`` shows it."""
     namespace = next((value for name, value in headers.items() if name.lower() == "x-vault-namespace"), "")
     try:

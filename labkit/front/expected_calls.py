@@ -1,17 +1,21 @@
-"""Expected calls: what a program is to ask of a vault, in order, compared with what it asked (``Vault.expect``).
+"""Expected calls: what a program is to ask of a vault, compared with what it asked (``Vault.expect``).
 
-1. An expectation is a text: method, path and, where it matters, the status of the answer: ``GET secret/data/app 404``.
-   In a path ``*`` stands for any text.
-2. All calls in between count.  What was expected and what came stand side by side, aligned as well as they match.
+1. An expectation is a text: method, path and, where it matters, the status of the answer: ``GET secret/data/app 404``,
+   a class of them such as ``2xx``, or ``dropped`` for a request that was dropped before it was carried out.  In a path
+   ``*`` stands for any text.  POST and PUT are one method.
+2. All calls in between count, in their order, unless ``in_order`` or ``others`` say otherwise.  What was expected and
+   what came stand side by side, aligned as well as they match.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.front.aimed_failures import METHODS, path_pattern
+from labkit.front.aimed_failures import METHODS, folded, path_pattern
+from labkit.service.arguments import flag, one_of
 
 if TYPE_CHECKING:
     from labkit.vault.calls import Call, Calls
@@ -19,32 +23,54 @@ if TYPE_CHECKING:
 MAX_EXPECTED = 1_000
 MAX_SHOWN_ROWS = 40
 MAX_COLUMN = 60
+DROPPED = "dropped"
+
+_STATUS = re.compile(r"[1-5](?:[0-9]{2}|xx)|" + DROPPED, re.ASCII)
 
 
 class Expectation(NamedTuple):
-    """One call that is expected; ``status`` is None where any will do."""
+    """One call that is expected; ``status`` is empty where any will do."""
 
     method: str
     path: str
-    status: int | None
+    status: str = ""
 
     def __str__(self) -> str:
-        return f"{self.method} {self.path}{'' if self.status is None else f' {self.status}'}"
+        return f"{self.method} {self.path} {self.status}".rstrip()
 
     def is_met(self, call: Call) -> bool:
         """Whether a call is the expected one."""
-        is_asked = self.method == call.method and path_pattern(self.path).fullmatch(call.path) is not None
-        return is_asked and self.status in (None, call.status)
+        if folded(self.method) != folded(call.method) or not path_pattern(self.path).fullmatch(call.path):
+            return False
+        came = _status_of(call)
+        return self.status in ("", came, f"{came[0]}xx")
 
 
 class ExpectedCalls:
-    """For a ``with``: raises AssertionError at its end unless the calls in it were the expected ones."""
+    """For a ``with``: raises AssertionError at its end unless the calls in it were the expected ones.
 
-    def __init__(self, calls: Callable[[], Calls], expected: Sequence[Expectation]) -> None:
-        self._calls, self._expected = calls, expected
+    ``entered`` is called with it when the ``with`` begins.
+    """
+
+    def __init__(
+        self,
+        calls: Callable[[], Calls],
+        expected: Sequence[Expectation],
+        entered: Callable[[ExpectedCalls], None],
+        *,
+        in_order: bool = True,
+        others: bool = False,
+    ) -> None:
+        self._calls, self._expected, self._entered = calls, expected, entered
+        self._in_order, self._others = flag("in_order", in_order), flag("others", others)
         self._mark: object = None
 
+    def __repr__(self) -> str:
+        first = f"{self._expected[0]}, …" if self._expected else "nothing"
+        return f"expect({first}) is for a with: nothing was compared"
+
     def __enter__(self) -> ExpectedCalls:
+        self._entered(self)
         self._mark = self._calls().mark()
         return self
 
@@ -53,7 +79,7 @@ class ExpectedCalls:
     ) -> None:
         if error is None:
             came = self._calls().since(self._mark)  # others than before, where the vault was reset
-            problem = difference(self._expected, came)
+            problem = difference(self._expected, came, in_order=self._in_order, others=self._others)
             if problem:
                 raise AssertionError(problem)
 
@@ -67,28 +93,35 @@ def read_expectations(expected: Any) -> list[Expectation]:
 
 def _read(number: int, written: Any) -> Expectation:
     parts = written.split() if isinstance(written, str) else []
-    status = parts[2] if len(parts) == 3 else ""
-    is_number = status.isascii() and status.isdigit() and len(status) == 3
-    if len(parts) not in (2, 3) or parts[0] not in METHODS or (len(parts) == 3 and not is_number):
-        shape = "a method, a path and, if it matters, a status, such as 'GET secret/data/app 404'"
+    if len(parts) not in (2, 3) or (len(parts) == 3 and not _STATUS.fullmatch(parts[2])):
+        shape = f"a method, a path and, if it matters, a status, 2xx or {DROPPED}, such as 'GET secret/data/app 404'"
         raise ValueError(f"expect: call {number}: expected {shape}, got {str(written)[:MAX_COLUMN]!r}")
-    return Expectation(parts[0], parts[1].lstrip("/").removeprefix("v1/"), int(status) if is_number else None)
+    one_of(f"expect: call {number}", "a method", parts[0], METHODS)
+    return Expectation(parts[0], parts[1].lstrip("/").removeprefix("v1/"), parts[2] if len(parts) == 3 else "")
 
 
-def difference(expected: Sequence[Expectation], came: Sequence[Call]) -> str:
+def _status_of(call: Call) -> str:
+    return str(call.status) if call.status else DROPPED
+
+
+def difference(
+    expected: Sequence[Expectation], came: Sequence[Call], *, in_order: bool = True, others: bool = False
+) -> str:
     """Return what differs as a table; nothing when all is as expected."""
-    rows = aligned(expected, came)
-    wrong = [place for place, (one, call) in enumerate(rows) if one is None or call is None]
+    rows = (aligned if in_order else paired)(expected, came)
+    wrong = [place for place, (one, call) in enumerate(rows) if call is None or (one is None and not others)]
     if not wrong:
         return ""
     begin = max(wrong[0] - 3, 0)
-    shown = [_row(one, call) for one, call in rows[begin : begin + MAX_SHOWN_ROWS]]
+    shown = [_row(one, call, others) for one, call in rows[begin : begin + MAX_SHOWN_ROWS]]
     width = max(len(row[1]) for row in [*shown, ("", "expected", "")])
     lines = [f"{sign} {left:{width}}  {right}".rstrip() for sign, left, right in [(" ", "expected", "came"), *shown]]
     left_out = len(rows) - begin - len(shown)
     notes = [f"  the first {begin} are as expected"] * (begin > 0)
     more = [f"  and {left_out} more"] * (left_out > 0)
-    counted = f"{len(expected)} calls were expected and {len(came)} came; - marks those missing, + those not expected"
+    calls = "1 call was" if len(expected) == 1 else f"{len(expected)} calls were"
+    marks = "- marks those missing" + ("" if others else ", + those not expected")
+    counted = f"{calls} expected{'' if in_order else ', in any order,'} and {len(came)} came; {marks}"
     return "\n".join([counted, *notes, *lines, *more])
 
 
@@ -128,10 +161,42 @@ def _met_counts(expected: Sequence[Expectation], came: Sequence[Call]) -> list[l
     return met
 
 
-def _row(expectation: Expectation | None, call: Call | None) -> tuple[str, str, str]:
-    sign = "+" if expectation is None else "-" if call is None else " "
+def paired(expected: Sequence[Expectation], came: Sequence[Call]) -> list[tuple[Expectation | None, Call | None]]:
+    """Pair expectations with calls so that as many as possible are met, in any order: by augmenting paths."""
+    meets = [[place for place, call in enumerate(came) if one.is_met(call)] for one in expected]
+    row_at: dict[int, int] = {}
+    place_of: dict[int, int] = {}
+    for row in range(len(expected)):
+        _find_place(row, meets, row_at, place_of)
+    met = [(expected[row_at[place]] if place in row_at else None, call) for place, call in enumerate(came)]
+    return [*met, *[(one, None) for row, one in enumerate(expected) if row not in place_of]]
+
+
+def _find_place(row: int, meets: list[list[int]], row_at: dict[int, int], place_of: dict[int, int]) -> None:
+    """Give a row a place; rows that have one move on to others where that makes room."""
+    reached_from: dict[int, int] = {}
+    rows = [row]
+    for reached in rows:
+        for place in meets[reached]:
+            if place in reached_from:
+                continue
+            reached_from[place] = reached
+            if place in row_at:
+                rows.append(row_at[place])
+                continue
+            free: int | None = place
+            while free is not None:
+                mover = reached_from[free]
+                before = place_of.get(mover)
+                row_at[free], place_of[mover] = mover, free
+                free = before
+            return
+
+
+def _row(expectation: Expectation | None, call: Call | None, others: bool) -> tuple[str, str, str]:
+    sign = (" " if others else "+") if expectation is None else "-" if call is None else " "
     left = "" if expectation is None else _short(str(expectation))
-    right = "" if call is None else _short(f"{call.method} {call.path} {call.status}")
+    right = "" if call is None else _short(f"{call.method} {call.path} {_status_of(call)}")
     return sign, left, right
 
 

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from importlib import import_module
 from textwrap import fill
 from typing import Any
 
-from labkit.front.cloud import Cloud
-from labkit.front.lab import Lab
-from labkit.front.lab_cluster import LabCluster
-from labkit.front.vault import Vault
-from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.reference import WIDTH
 from labkit.reference.python_examples import EXAMPLES, ON_PAGE
-from labkit.views.charts.measures import Measures
-from labkit.views.picture import Picture
 
-HOLDERS: dict[str, type[Any]] = {
-    "Lab": Lab,
-    "Cluster": LabCluster,
-    "Vault": Vault,
-    "Cloud": Cloud,
-    "Ledger": RecoveryLedger,
-    "Measures": Measures,
-    "Picture": Picture,
+HOLDERS = {
+    "Lab": ("labkit.front.lab", "Lab"),
+    "Cluster": ("labkit.front.lab_cluster", "LabCluster"),
+    "Vault": ("labkit.front.vault", "Vault"),
+    "Cloud": ("labkit.front.cloud", "Cloud"),
+    "Ledger": ("labkit.lab.records.loss_and_outage", "RecoveryLedger"),
+    "Measures": ("labkit.views.charts.measures", "Measures"),
+    "Picture": ("labkit.views.picture", "Picture"),
 }
-"""{a class, as users call it: what it is}."""
+"""{a class, as users call it: the module in which it is, and its name there}: a page loads its own only."""
 
 
 def section(topic: str) -> str:
@@ -44,7 +38,8 @@ def rows(topic: str, name: str) -> str:
 
 def row(holder: str, name: str) -> str:
     """Describe one name: how it is called, what its docstring says first, and a line that shows it."""
-    member = inspect.getattr_static(HOLDERS[holder], name, None)
+    module, kind = HOLDERS[holder]
+    member = inspect.getattr_static(getattr(import_module(module), kind), name, None)
     return "\n".join([f"**{holder}.{name}**{_call(member)}", *_about(member), f"    `{EXAMPLES[holder][name]}`"])
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.masked import NamesOnly
 from labkit.service.message import Fetch, Response, silence
-from labkit.vault.core import Core, Environment, Settings
+from labkit.vault.core import Core, Environment, NamesOnly, Settings
 from labkit.vault.identifiers import UUID_BYTES, uuid_texts
 from labkit.vault.storage import Storage
 

@@ -9,14 +9,14 @@
 from __future__ import annotations
 
 from _thread import RLock  # threading itself is not loaded (R24)
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from labkit.front.aiming import Aiming
+from labkit.front.aiming import Aiming, Aims
 from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
 from labkit.service.errors import ServiceError, to_response
-from labkit.service.message import Body, Fetch, Request, Response, Suspended, Unreadable, respond, silence
+from labkit.service.message import Body, Fetch, Request, Response, Suspended, Unreadable
 from labkit.service.record import new
 from labkit.service.short_forms import ShortForms
 from labkit.vault import scheduled_work
@@ -31,14 +31,11 @@ if TYPE_CHECKING:
     from labkit.cloud.key_store_service import KeyStoreService
     from labkit.doors.served_door import ServedDoor
     from labkit.doors.tls_files import TlsFiles
-    from labkit.front.aimed_failures import Aim
     from labkit.front.cloud import Cloud
     from labkit.front.cloud_link import CloudLink
-    from labkit.front.expected_calls import ExpectedCalls
     from labkit.vault.storage.large_values import LargeValues
 
 NO_RESET = "only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's"
-DROPPED = "the connection ended without an answer, as asked for with drop_next"
 
 
 class Vault(VaultNode, Aiming, ShortForms):
@@ -63,8 +60,7 @@ class Vault(VaultNode, Aiming, ShortForms):
         self.root_token = ""
         self.unseal_keys: tuple[str, ...] = ()
         self.calls = Calls()
-        self._aims = []
-        self._is_past_aims = False  # while a request that took one is carried out
+        self._aims, self._past_aims = Aims(), set()
         self._large: LargeValues | None = None  # of one that is served
 
     def __dir__(self) -> list[str]:
@@ -141,15 +137,20 @@ class Vault(VaultNode, Aiming, ShortForms):
         headers: Mapping[str, str] | None = None,
         *,
         remote_address: str = "127.0.0.1",
+        timeout: str | float | None = None,
     ) -> Response:
-        """Send one request in process; sends the given headers only."""
+        """Send one request in process; sends the given headers only.
+
+        The answer comes at once, unless ``delay_next`` has it wait: Silence is raised where that is longer than
+        ``timeout``, and the clock stands there.
+        """
         if self.environment.is_forked():
             return to_response(self.forked())
+        if self._aims.left or timeout is not None:
+            met = self._met(Request(method, path, headers or {}, json, remote_address), timeout)
+            if met is not None:
+                return met
         with self._lock:
-            if self._aims and not self._is_past_aims:
-                aim = self.take_aim(method, path, headers or {})
-                if aim is not None:
-                    return self._meet_in_process(aim, Request(method, path, headers or {}, json, remote_address))
             core = self.core
             now_ns = core.now()
             if core.next_due_ns != 0 and scheduled_work.may_be_due(core, now_ns):
@@ -261,7 +262,9 @@ class Vault(VaultNode, Aiming, ShortForms):
         with self._alone():
             born.rewind(self.environment)  # before it is built, which goes by the clock, and after it, which draws
             self._build(born.storage(), self.core.settings, born.state, self._files_given or Files())
-            self.calls, self._aims, self._link = Calls(), [], None
+            self.calls, self._link = Calls(), None
+            aims, self._aims = self._aims, Aims()
+            aims.end()
             born.rewind(self.environment)
             super().next_due()  # as whoever serves it does
             if self._large is not None:
@@ -282,15 +285,6 @@ class Vault(VaultNode, Aiming, ShortForms):
             branch: Vault = branch_of(self, self._branches, name)
             return branch
 
-    def expect(self, calls: Sequence[str]) -> ExpectedCalls:
-        """For a ``with``: just these calls are to be made in it, in order, such as ``GET secret/data/app 404``.
-
-        ``*`` stands for any text in a path, and the status may be left out.  AssertionError shows what differs.
-        """
-        from labkit.front.expected_calls import ExpectedCalls, read_expectations
-
-        return ExpectedCalls(lambda: self.calls, read_expectations(calls))
-
     def keep_for_reset(self) -> None:
         """Let ``reset`` come back to contents, keys and clock of now, and begin from there as it does."""
         with self._alone():
@@ -300,38 +294,8 @@ class Vault(VaultNode, Aiming, ShortForms):
             self._born = ResetPoint(self.core.storage, self.environment, self.state())
             self.reset()
 
-    def meet(self, aim: Aim, request: Request) -> Response:
-        """Answer a request that took an aim, whose delay is over; status 0 stands for no answer."""
-        if aim.drop == "before":
-            return silence(DROPPED)
-        with self._alone():
-            if aim.status:
-                self.resolved = None
-                response = respond(aim.status, {"errors": ["failure asked for with fail_next"]})
-                self.calls.add(request.method, request.path, request.body, None, response)
-                return response
-            self._is_past_aims = True
-            try:
-                method, path, headers, body, remote_address = request
-                response = self.request(method, path, body, headers, remote_address=remote_address)
-            finally:
-                self._is_past_aims = False
-        return silence(DROPPED) if aim.drop else response
-
-    def _meet_in_process(self, aim: Aim, request: Request) -> Response:
-        """Answer as ``meet`` does, after the clock has moved by a delay; raise Dropped in place of silence."""
-        if aim.delay_ns:
-            clock: Any = self.environment.now
-            clock.shift_ns += aim.delay_ns
-        response = self.meet(aim, request)
-        if response.status == 0:
-            from labkit.service.silence import Dropped
-
-            raise Dropped(f"{request.method} {request.path.partition('?')[0]}: {DROPPED}")
-        return response
-
     def advance(self, duration: str | float) -> None:
-        """Move this vault's clock forward by a duration such as ``2h``, and do what is due by then."""
+        """Move this vault's clock forward by a duration such as ``2h``, or seconds, and do once what is due by then."""
         from labkit.front.vault_arguments import advance_ns
 
         clock = self.environment.now

@@ -82,7 +82,7 @@ def _role_of(host: str, world: World, at_ns: int) -> str:
     if cluster is None:
         return CLIENT if host in world.clients else ""
     promoted = {promotion.survivor for promotion in world.ledger.promotions if promotion.at_ns <= at_ns}
-    if cluster == _first_primary(world):
+    if cluster == _first_primary(world, at_ns):
         return PRIMARY
     return SURVIVOR if cluster in promoted else OTHER
 
@@ -94,7 +94,10 @@ def _cluster_of(host: str, world: World) -> str | None:
     return None
 
 
-def _first_primary(world: World) -> str:
-    """Return which cluster was a primary first; empty before any was."""
+def _first_primary(world: World, at_ns: int) -> str:
+    """Return which cluster was a primary first, before an instant; empty where none was.
+
+    What comes later does not count: the signature is the same where the run is stopped at what breaks.
+    """
     modes: list[Any] = world.trace.select("mode")
-    return next((event.cluster for event in modes if event.mode == "primary"), "")
+    return next((event.cluster for event in modes if event.mode == "primary" and event.at_ns < at_ns), "")

@@ -169,10 +169,10 @@ class Bookkeeping:
         self._invariants.on_outcome()
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
-        at_ns, asker, path, outcome, correlation, *how, started_ns, cluster, seen = report
+        at_ns, asker, path, outcome, correlation, *how, started_ns, cluster, seen, method = report
         self._end((at_ns, asker, path, outcome, correlation, cluster))
         if outcome != reports.ANSWERED:
-            self._ledger.failed_asks.append((at_ns, asker, path, outcome, *how))
+            self._ledger.failed_asks.append((at_ns, asker, path, outcome, *how, method))
         if seen is not None:
             self._read((started_ns, at_ns), (asker, cluster), seen, report.status)
 

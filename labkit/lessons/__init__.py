@@ -25,7 +25,8 @@ A lesson in seven steps, for its author
 4. An ``Exercise`` has a ``start`` of its own, which is restored from a snapshot that is made once.  ``look`` gets a
    branch of what was handed in: there it may let time pass and send requests, and returns what was seen.
    ``Condition`` in order: ``holds(seen)``, ``says(seen)`` for what was seen in this lab, ``asks`` for what the task
-   wants, and three hints: where to look, which idea decides, which verb.
+   wants, and three hints: where to look, which idea decides, which verb.  ``remark`` says of a right answer what is
+   good to know beside it.  What was refused or ignored since the start is said by the kit (``overlooked``).
 5. Ways, two or more of different shape, are functions with a docstring: their source becomes the solutions.  Traps,
    five or more, each name the condition that refuses them.  A reader's function, where that is handed in, is a way
    itself.  What a way returns, if anything, is handed in in place of the lab.

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from labkit.lessons.judging import ELSEWHERE, Judgement, judge
+from labkit.lessons.answers import chosen, number
+from labkit.lessons.judging import ELSEWHERE, Judgement, conditions_of, judge
+from labkit.lessons.overlooked import overlooked
 from labkit.lessons.plan import Exercise, LessonPlan, Question, Recall
 from labkit.lessons.progress_file import AGAIN, ALONE, SEEN, WITH_HELP, ProgressFile
 from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, READABLE_EXPORT, RIGHT, GivenText, RowTable, Said
@@ -18,6 +20,14 @@ from labkit.lessons.worlds import is_world
 from labkit.service.arguments import one_of, whole_number, wrong
 
 SURE = ("a guess", "fairly sure", "certain")
+HOW_SURE = "With it goes how sure you are: sure=1 for a guess, 2 for fairly sure, 3 for certain."
+AS_SAID, NOT_SO = "as you said", "not so"
+MEANS = {
+    SEEN: "seen: checked, not right yet",
+    WITH_HELP: "with help: right after a hint",
+    ALONE: "alone: right without a hint",
+    AGAIN: "again later: right once more, after another exercise",
+}
 SEALED, ASKED, HINT = "sealed", "your prediction", "hint"
 REPORT = "This check failed itself, which is not your doing and counts as nothing"
 
@@ -38,19 +48,18 @@ class Lesson:
     # ---- recall
 
     def recall(self, number: int = 0, answer: Any = ...) -> Said:
-        """Ask the questions of earlier lessons; with a number and an answer, one of the choices, check one."""
+        """Ask the questions of earlier lessons; with the number of one and an answer, one of its choices, check it."""
         recalls = self.plan.recalls
         if number == 0:
             asked = [f"{place}. {_asked(one)}" for place, one in enumerate(recalls, 1)]
-            return Said("recall", ("answer with here.recall(1, ...), or go on", *asked))
+            return Said("recall", ('answer the first with here.recall(1, "…"), one of its choices, or go on', *asked))
         whole_number("number", f"the number of a question, from 1 to {len(recalls)}", number, 1, len(recalls))
         one = recalls[number - 1]
         if answer is ...:
             return Said("recall", (_asked(one),))
-        one_of("answer", "one of the choices", answer, one.choices)
-        known = answer == one.answer
+        known = chosen(answer, one.choices) == one.answer
         self._put("recall", f"{one.of}: {one.asks}", {"missed": not known})
-        return self._said(RIGHT if known else "otherwise", one.says, f"That was lesson {one.of}.")
+        return self._said(RIGHT if known else NOT_SO, one.says, f"That was lesson {one.of}.")
 
     # ---- predictions
 
@@ -58,14 +67,16 @@ class Lesson:
         """Seal an answer, and how sure you are of it: 1 a guess, 2 fairly, 3 certain.  With ... it asks only."""
         question = self._question(name)
         if answer is ...:
-            return Said(ASKED, (question.asks, f"Write {_kind(question)} in place of ... and run this cell."))
-        _judge_answer(question, answer)
+            return Said(ASKED, (question.asks, f"Write {_kind(question)} in place of ... and run this cell.", HOW_SURE))
+        answer = _read(question, answer)
         whole_number("sure", "1 for a guess, 2 for fairly sure, 3 for certain", sure, 1, 3)
         kept = self._kept("predict", name)
         if kept.get("revealed"):
             if answer != kept["answer"]:
                 self._put("predict", name, {**kept, "second": answer})
-            return self._said(SEALED, f"You said {kept['answer']}, and that stays; {answer} stands beside it.")
+            beside = f"; {answer} stands beside it" if answer != kept["answer"] else ""
+            again = f"`labkit lessons --reset {self.plan.number}` begins the lesson again."
+            return self._said(SEALED, question.asks, f"You said {kept['answer']}, and that stays{beside}.", again)
         self._put("predict", name, {"answer": answer, "sure": sure})
         return self._said(SEALED, question.asks, f"You said {answer}{question.unit} and are {_surely(sure)}.")
 
@@ -74,8 +85,8 @@ class Lesson:
         question, kept = self._question(name), self._kept("predict", name)
         if "answer" not in kept:
             return Said(NOT_ATTEMPTED, ("Predict first: nothing is shown before you have answered.",))
-        if not is_world(world) and not (question.takes_runs and isinstance(world, list)):
-            raise wrong("world", "the lab or vault of the cells above", world)
+        if not isinstance(world, list if question.takes_runs else question.world):
+            raise wrong("world", _handed_over(question), world)
         try:
             lacks = question.needs(world)
             if lacks:
@@ -84,16 +95,15 @@ class Lesson:
             drawn = question.draw(world)
         except Exception as error:
             return Said(CANNOT_JUDGE, (f"{REPORT}: {type(error).__name__}: {error}",))
-        self._put("predict", name, {**kept, "revealed": True})
         answer = kept["answer"]
+        outcome = AS_SAID if _agrees(question, answer, found) else NOT_SO
+        self._put("predict", name, {**kept, "revealed": outcome})
         said = f"You said {answer}{question.unit} and were {_surely(kept['sure'])}; "
         if "second" in kept:
             said += f"later you said {kept['second']}; "
         said += f"{'these runs show' if question.takes_runs else 'this lab shows'} {_rounded(found)}{question.unit}."
-        if _agrees(question, answer, found):
-            return self._said("as you said", said, why, *_look(question, drawn), drawn=drawn)
-        reply = question.replies.get(answer, question.otherwise)
-        return self._said("otherwise", said, reply, why, *_look(question, drawn), drawn=drawn)
+        reply = "" if outcome == AS_SAID else question.replies.get(answer, question.otherwise)
+        return self._said(outcome, said, reply, why, *_look(question, drawn), drawn=drawn)
 
     # ---- exercises
 
@@ -110,7 +120,7 @@ class Lesson:
         """Judge what you hand in by the state that it is in; it stays as it is."""
         exercise = self._exercise(name)
         if len(handed) != len(exercise.takes):
-            raise wrong("handed", f"{_listed(exercise.takes)}, such as here.check({name!r}, …)", handed)
+            raise ValueError(f"check: expected {_listed(exercise.takes)} after {name!r}, got {len(handed)} arguments")
         if handed[0] is ...:
             return Said(NOT_ATTEMPTED, (exercise.goal,))
         if exercise.start is not None and not is_world(handed[0]):
@@ -124,16 +134,16 @@ class Lesson:
         if judged.outcome == CANNOT_JUDGE:
             return Said(CANNOT_JUDGE, (f"{REPORT}: {judged.seen}",))
         if judged.outcome == RIGHT:
-            return self._said(RIGHT, exercise.goal)
-        asks = next((one.asks for one in exercise.conditions if one.name == judged.condition), "")
-        if judged.condition == ELSEWHERE:
-            asks = f"Begin with `here.start({name!r})`."
-        return self._said(NOT_YET, asks, f"Seen here: {judged.seen}.", f"`here.hint({name!r})` helps.")
+            return self._said(RIGHT, exercise.goal, judged.seen)
+        asks, helps = conditions_of(exercise)[judged.condition].asks, f"`here.hint({name!r})` helps."
+        is_own = exercise.start is not None and judged.condition != ELSEWHERE
+        slips = overlooked(exercise, handed[0]) if is_own else ()
+        return self._said(NOT_YET, asks, f"Seen here: {judged.seen}.", *slips, helps)
 
     def hint(self, name: str) -> Said:
         """Give one hint, aimed at what the last check found; the next one comes after another attempt was checked."""
         exercise, kept = self._exercise(name), self._kept("check", name)
-        condition = next((one for one in exercise.conditions if one.name == kept.get("failed")), None)
+        condition = conditions_of(exercise).get(kept.get("failed", ""))
         if condition is None:
             return Said(HINT, ("Try something and check it first: a hint is aimed at what the check found.",))
         rungs = dict(kept.get("rungs", {}))
@@ -151,15 +161,16 @@ class Lesson:
         return self._said(HINT, *lines)
 
     def done(self) -> RowTable:
-        """Show what you predicted, and how far you are with each exercise: seen, with help, alone, again later."""
+        """Show what you predicted, and how far you are with each exercise."""
         rows = []
         for question in self.plan.questions:
             kept = self._kept("predict", question.name)
             said = f"you said {kept['answer']}" if "answer" in kept else "open"
+            said += f": {kept['revealed']}" if kept.get("revealed") in (AS_SAID, NOT_SO) else ""
             rows.append({"part": f"prediction {question.name}", "so far": said})
         for exercise in self.plan.exercises:
             skill = self._kept("check", exercise.name).get("skill", "open")
-            rows.append({"part": f"exercise {exercise.name}", "so far": skill})
+            rows.append({"part": f"exercise {exercise.name}", "so far": MEANS.get(skill, skill)})
         return RowTable(f"Lesson {self.plan.number}, so far", rows)
 
     # ---- what stands behind them
@@ -173,7 +184,8 @@ class Lesson:
         return exercises[one_of("name", "an exercise of this lesson", name, tuple(exercises))]
 
     def _kept(self, kind: str, name: str) -> dict[str, Any]:
-        return self.progress.get(f"{self.plan.number}/{kind}/{name}")
+        record = self.progress.get(f"{self.plan.number}/{kind}/{name}")
+        return record if _is_whole(kind, record) else {}
 
     def _put(self, kind: str, name: str, record: dict[str, Any]) -> None:
         key = f"{self.plan.number}/{kind}/{name}"
@@ -204,6 +216,16 @@ class Lesson:
         self.progress.put("latest", {"right": name})
 
 
+def _is_whole(kind: str, record: dict[str, Any]) -> bool:
+    """Whether a record is as it was written here; one that was changed by hand counts as none."""
+    if kind == "predict":
+        return isinstance(record.get("answer"), int | float | str) and record.get("sure") in (1, 2, 3)
+    rungs = record.get("rungs", {})
+    climbed = rungs.values() if isinstance(rungs, dict) else [None]
+    is_known_again = "failed" not in record or isinstance(record.get("attempt"), str)
+    return is_known_again and all(isinstance(rung, list | tuple) and len(rung) == 2 for rung in climbed)
+
+
 def _asked(one: Recall) -> str:
     return f"{one.asks} ({' / '.join(one.choices)})"
 
@@ -215,14 +237,18 @@ def _kind(question: Question) -> str:
     return f"a number from {question.least:g} to {question.most:g}"
 
 
-def _judge_answer(question: Question, answer: Any) -> None:
-    """Return if an answer is of the kind that the question takes."""
+def _handed_over(question: Question) -> str:
+    """Say what a question is revealed of."""
+    return (
+        "the list of runs of the cell above" if question.takes_runs else f"the {question.world.__name__.lower()} above"
+    )
+
+
+def _read(question: Question, answer: Any) -> Any:
+    """Return an answer as the question takes it."""
     if question.choices:
-        one_of("answer", "one of the choices", answer, question.choices)
-        return
-    is_number = isinstance(answer, int | float) and not isinstance(answer, bool)
-    if not is_number or not question.least <= answer <= question.most:
-        raise wrong("answer", _kind(question), answer)
+        return chosen(answer, question.choices)
+    return number(answer, question.least, question.most, question.unit)
 
 
 def _agrees(question: Question, answer: Any, found: Any) -> bool:

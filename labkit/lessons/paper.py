@@ -1,22 +1,37 @@
-"""Paper: a lesson to be printed: its questions with room to write, and at the end what to compare with."""
+"""Paper: lessons to be printed: their questions with room to write, and at the end of all what to compare with.
+
+1. A form feed stands before each lesson's questions but the first, and before each lesson's answers.
+2. No line is longer than a sheet of plain text is wide.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 
 from labkit.lessons.plan import LessonPlan
 
-LINE = "." * 72
+WIDTH = 76
+LINE = "." * (WIDTH - 3)
 SURE = "I am   ( ) guessing   ( ) fairly sure   ( ) certain"
+NEW_PAGE = "\f"
 
 
-def sheet(lesson: LessonPlan) -> str:
-    """Return a lesson's questions and exercises with room to write, and its answers on a page of their own."""
-    return "\n".join([*_questions(lesson), "\f", *_answers(lesson)]) + "\n"
+def booklet(lessons: Sequence[LessonPlan]) -> str:
+    """Return the questions of lessons with room to write, then all answers, each lesson on pages of its own."""
+    pages = [*map(_questions, lessons), *map(_answers, lessons)]
+    return NEW_PAGE.join(["\n".join(_wrapped(page)) + "\n" for page in pages])
+
+
+def _wrapped(lines: Iterator[str]) -> Iterator[str]:
+    """Give lines that are no wider than a sheet; what goes on is set under what began."""
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 3)
+        yield from textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def _questions(lesson: LessonPlan) -> Iterator[str]:
-    yield from (f"{lesson.number}  {lesson.title}", "=" * 72, "")
+    yield from (f"{lesson.number}  {lesson.title}", "=" * WIDTH, "")
     for number, recall in enumerate(lesson.recalls, 1):
         yield f"Recall {number}. {recall.asks}"
         yield from (f"   ( ) {choice}" for choice in recall.choices)
@@ -33,9 +48,9 @@ def _questions(lesson: LessonPlan) -> Iterator[str]:
 
 
 def _answers(lesson: LessonPlan) -> Iterator[str]:
-    yield from (f"{lesson.number}  To compare with", "=" * 72, "")
+    yield from (f"{lesson.number}  To compare with", "=" * WIDTH, "")
     for number, recall in enumerate(lesson.recalls, 1):
-        yield from (f"Recall {number}. {recall.answer}. {recall.says} (lesson {recall.of})", "")
+        yield from (f"Recall {number}: {recall.answer}. {recall.says} (lesson {recall.of})", "")
     for question in lesson.questions:
         yield f"Prediction {question.name}. Your lab shows it: here.reveal({question.name!r}, …)."
         yield from (f"   {answer}: {reply}" for answer, reply in question.replies.items())

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any
 
+from labkit.front.lab import Lab
+
 Act = Callable[..., Any]
-FUNCTION = "a function"
+FUNCTION = "a function that does its work when it is called, without async or yield"
+
+
+def works_when_called(handed: Any) -> bool:
+    """Whether a call of something does its work; an async function or a generator only begins."""
+    begins_only = iscoroutinefunction(handed) or isgeneratorfunction(handed) or isasyncgenfunction(handed)
+    return callable(handed) and not begins_only
 
 
 def _nothing_lacks(world: Any) -> str:
@@ -16,6 +25,10 @@ def _nothing_lacks(world: Any) -> str:
 
 def _draws_nothing(world: Any) -> Any:
     return None
+
+
+def _remarks_nothing(seen: Any) -> str:
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +49,7 @@ class Question:
     An answer is one of ``choices`` or, without any, a number between ``least`` and ``most``.  ``needs(world)`` says
     what is still to be done before it can be measured.  ``replies`` have for each wrong answer that a model leads to
     two sentences which name it, ``otherwise`` is for the rest.  ``why(world)`` explains; ``look`` says what to look at
-    in what ``draw(world)`` draws.  With ``takes_runs`` the world is a list of labs.
+    in what ``draw(world)`` draws.  The world is a lab, or what ``world`` names; with ``takes_runs`` a list of labs.
     """
 
     name: str
@@ -53,6 +66,7 @@ class Question:
     needs: Callable[..., str] = _nothing_lacks
     look: str = ""
     draw: Act = _draws_nothing
+    world: type = Lab
     takes_runs: bool = False
 
 
@@ -88,6 +102,7 @@ class Exercise:
     of it and whatever else was handed in.  ``untouched`` says of what was handed in beside a lab, or without one,
     whether it is as delivered.  Without a start a function is handed in, or another thing that ``accepts`` lets pass
     and ``accepted`` names; ways and traps then make it, of the text ``begins_with`` where the exercise has one.
+    ``remark`` says of what was seen in a right answer what is good to know beside it.
     """
 
     name: str
@@ -100,9 +115,10 @@ class Exercise:
     start: Callable[[], Any] | None = None
     takes: tuple[str, ...] = ("the lab",)
     untouched: Callable[..., bool] | None = None
-    accepts: Callable[[Any], bool] = callable
+    accepts: Callable[[Any], bool] = works_when_called
     accepted: str = FUNCTION
     begins_with: str = ""
+    remark: Callable[[Any], str] = _remarks_nothing
 
     @property
     def is_made(self) -> bool:

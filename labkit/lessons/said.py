@@ -8,24 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from labkit.service.arguments import wrong
 
 NOT_ATTEMPTED, NOT_YET, RIGHT, CANNOT_JUDGE = "not attempted", "not yet", "right", "cannot judge"
 READABLE_EXPORT = (
-    "<style>body.jp-Notebook{--jp-cell-prompt-not-active-opacity:1;"
-    "--jp-cell-prompt-not-active-font-color:var(--jp-content-font-color1);"
-    "--jp-mirror-editor-number-color:var(--jp-content-font-color1);"
-    "--jp-mirror-editor-operator-color:var(--jp-content-font-color1);"
-    "--jp-mirror-editor-comment-color:var(--jp-content-font-color1)}"
-    "@media print{@supports selector(details::details-content){"
-    "body.jp-Notebook iframe[title=player],body.jp-Notebook iframe[title=player]+details summary{display:none}"
-    "body.jp-Notebook iframe[title=player]+details::details-content{content-visibility:visible}}}</style>"
+    f"<style>{Path(__file__).with_name('export_template').joinpath('export.css').read_text('utf-8')}</style>"
 )
-"""Colours on a page that nbconvert made: its prompts, numbers, word operators and comments have too little contrast.
-
-On paper a player gives way to its timeline and table."""
+"""What makes a page of a lesson readable, on paper too, whatever template nbconvert makes it with."""
+LEFT, BROKEN = "text-align:left", ";overflow-wrap:anywhere"
+MAX_WHOLE = 16
 SIGNS = {NOT_ATTEMPTED: "○", NOT_YET: "△", RIGHT: "●", CANNOT_JUDGE: "?"}
 
 
@@ -84,15 +78,21 @@ class RowTable:
         return "\n".join((self.title, *lines))
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
-        caption = f"<caption>{escape(self.title)}</caption>"
+        head = "".join(f'<th scope="col" style="{LEFT}">{escape(name)}</th>' for name in self.columns)
+        body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
+        caption = f'<caption style="{LEFT};white-space:nowrap">{escape(self.title)}</caption>'
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def table(title: str, rows: Iterable[Mapping[str, Any]]) -> RowTable:
     """Show rows, each a mapping of column names to values, as a table with a title."""
     return RowTable(title, rows)
+
+
+def _cell(text: str) -> str:
+    """Return a cell as HTML; a word that would make its table wider than a page is broken where the page ends."""
+    is_long = any(len(word) > MAX_WHOLE for word in text.split())
+    return f'<td style="{LEFT}{BROKEN if is_long else ""}">{escape(text)}</td>'
 
 
 def _html(line: str) -> str:

@@ -1,8 +1,8 @@
 """Worlds: the lab or vault that a reader hands in: how it began, whether anything was done in it, and a branch of it.
 
 1. What was handed in stays as it is: a branch of a lab is one of a copy, and a vault's is counted for no other.
-2. Done is what writes, works through a runbook or breaks something.  Reading, drawing and letting time pass are not,
-   nor is a request that was refused: it changed nothing.  A login is done, whatever its answer: the audit file has it.
+2. Done is what writes, works through a runbook or breaks something, also where it was refused: whoever is refused has
+   tried.  Reading, drawing and letting time pass are not.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from labkit.front.lab import Lab
 from labkit.front.vault import Vault
 from labkit.front.vault_branch import branch_of
 from labkit.lab.snapshot import Snapshot
-from labkit.vault.calls import Call
+from labkit.vault.replication.trust.operation_token import OPERATION, TOKEN
 
-FIRST_REFUSAL = 400
 READING = ("GET", "LIST", "HEAD", "OPTIONS")
 
 
@@ -76,7 +75,7 @@ def begins_as(world: Any, start: Any) -> bool:
 def acts_of(world: Any) -> tuple[Any, ...]:
     """Return what was done in a world, in a form that is equal where the same was done."""
     if isinstance(world, Vault):
-        return tuple([(call.method, call.path, call.status) for call in world.calls if _is_done(call)])
+        return tuple([(call.method, call.path, call.status) for call in world.calls if is_changing(call.method)])
     queries = world.queries
     modes: list[tuple[str, str]] = []
     for event in world.trace.select("mode"):
@@ -87,12 +86,19 @@ def acts_of(world: Any) -> tuple[Any, ...]:
     entries = [queries.last_entry(name) for name in queries.cluster_names]
     sealed = [node.core.keys.sealed for node in world.parts.nodes.values()]
     reindexed = [event.node for event in world.trace.select("observed", what="reindex_started")]
-    return modes, faults, writes, entries, sealed, reindexed
+    failed = [ask[1:] for ask in world.ledger.failed_asks if is_changing(ask.method)]
+    return modes, faults, writes, entries, sealed, reindexed, failed, _tokens_under_way(world)
 
 
-def _is_done(call: Call) -> bool:
-    is_login = call.path.endswith("/login")
-    return call.method not in READING and (call.status < FIRST_REFUSAL or is_login)
+def _tokens_under_way(lab: Lab) -> list[Any]:
+    """Return the attempt to make an operation token, and the token that was made, as each node keeps them."""
+    stores = [node.core.storage for node in lab.parts.nodes.values()]
+    return [(store.get(OPERATION.record), store.get(TOKEN)) for store in stores]
+
+
+def is_changing(method: str) -> bool:
+    """Whether a request of this method is to change something."""
+    return method not in READING
 
 
 def play(lab: Lab) -> Any:

@@ -139,11 +139,11 @@ def _rows(text: str) -> list[tuple[str, str]]:
 
 
 def _rows_with(topic: str, word: str) -> Iterator[str]:
-    """The rows that contain a word, below the title of their section."""
-    wanted = " ".join(word.lower().split())
+    """The rows that contain a word, at the beginning of one of theirs, below the title of their section."""
+    wanted = re.compile(rf"(?<!\w){re.escape(' '.join(word.lower().split()))}")
     for title, section in entries(topic).items():
-        rows = [text for _, text in _rows(section) if wanted in " ".join(text.lower().split())]
-        if rows and wanted:
+        rows = [text for _, text in _rows(section) if wanted.search(" ".join(text.lower().split()))]
+        if rows and word.strip():
             yield "\n\n".join(rows if topic == "words" else [title, *rows])
 
 

@@ -115,7 +115,7 @@ def duration_ns(name: str, value: Any, *, seconds: bool = False) -> int:
 
     ValueError for any other value.  A part of a second counts to the nanosecond.
     """
-    what = "a duration from 0s up such as 80ms, 1.5s or 1h30m"
+    what = "a duration from 0s up such as 80ms, 1.5s, 1h30m or 2d"
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
         raise wrong(name, what, value)
     if not isinstance(value, str) and not seconds:

@@ -9,12 +9,8 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from datetime import date
+from functools import lru_cache
+from typing import Any
 
 MILLISECOND_NS = 1_000_000
 SECOND_NS = 1_000_000_000
@@ -36,7 +32,7 @@ UNITS_NS = {
 _MAX_TEXT = 200  # characters; the longest duration needs 27
 _DIGITS = "0123456789"
 _CYCLE_YEARS, _CYCLE_DAYS = 400, 146_097  # after which the calendar repeats
-_EPOCH_DAY = 719_162  # days from 0001-01-01 to 1970-01-01
+_EPOCH_DAY = 719_468  # days from 0000-03-01 to 1970-01-01
 _TWO_DIGITS = tuple([str(100 + number)[1:] for number in range(60)])
 
 
@@ -185,20 +181,37 @@ def _second(seconds: int) -> str:
 
 @lru_cache(maxsize=64)
 def _date(days: int) -> str:
-    """Write days since 1970-01-01 as a date of the proleptic Gregorian calendar, also of years that ``date`` lacks."""
+    """Write days since 1970-01-01 as a date of the proleptic Gregorian calendar.
+
+    Years are counted from March on, so that a leap day ends one (H. Hinnant, Low-Level Date Algorithms).  datetime has
+    no year 0, and would be one module more to load (R24).
+    """
     cycles, day = divmod(days + _EPOCH_DAY, _CYCLE_DAYS)
-    found = _calendar().fromordinal(day + 1)
-    return f"{found.year + _CYCLE_YEARS * cycles:04d}-{found.month:02d}-{found.day:02d}"
+    year = (day - day // 1_460 + day // 36_524 - day // (_CYCLE_DAYS - 1)) // 365
+    day -= _year_begins(year)
+    months = (5 * day + 2) // 153  # since March
+    year += _CYCLE_YEARS * cycles + months // 10
+    return f"{year:04d}-{(months + 2) % 12 + 1:02d}-{day - _month_begins(months) + 1:02d}"
 
 
-@cache
-def _calendar() -> type[date]:
-    """Take ``date`` from Python's own C module: datetime's source takes a tenth of a fresh process's start to load."""
-    try:
-        found: type[date] = import_module("_datetime").date
-    except ImportError:  # a Python without it
-        from datetime import date as found
-    return found
+def _days(year: int, month: int, day: int) -> int:
+    """Return the days from 1970-01-01 to a date; raise ValueError where there is none."""
+    months = (month + 9) % 12
+    cycles, year_of_cycle = divmod(year - months // 10, _CYCLE_YEARS)
+    days = cycles * _CYCLE_DAYS + _year_begins(year_of_cycle) + _month_begins(months) + day - 1 - _EPOCH_DAY
+    if _date(days) != f"{year:04d}-{month:02d}-{day:02d}":
+        raise ValueError(f"no such date: {year:04d}-{month:02d}-{day:02d}")
+    return days
+
+
+def _year_begins(year: int) -> int:
+    """Return the day of a cycle on which the year begins that begins in March."""
+    return 365 * year + year // 4 - year // 100
+
+
+def _month_begins(months: int) -> int:
+    """Return the day on which a month begins, of a year that begins in March."""
+    return (153 * months + 2) // 5
 
 
 def parse_instant(text: str) -> int:
@@ -246,10 +259,3 @@ def _offset_s(zone: str, text: str) -> int:
         raise ValueError(f"no such offset: {text!r}")
     seconds = hours * 3_600 + minutes * 60
     return -seconds if zone[0] == "-" else seconds
-
-
-def _days(year: int, month: int, day: int) -> int:
-    """Return the days from 1970-01-01 to a date; raise ValueError where there is none."""
-    cycles, year_of_cycle = divmod(year, _CYCLE_YEARS)
-    found = _calendar()(year_of_cycle + _CYCLE_YEARS, month, day)  # of the cycle from the year 400 on
-    return found.toordinal() - 1 + (cycles - 1) * _CYCLE_DAYS - _EPOCH_DAY

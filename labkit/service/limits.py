@@ -2,7 +2,7 @@
 (C13), and the length of a path (C14).
 
 ``check_body`` judges a body in one pass, level by level, and raises.  Each container is judged before its members are
-looked at, so the work is bounded also where one list stands in many places.  It counts bytes as ``wire_size`` does.
+looked at, so the work is bounded also where one list stands in many places.  ``wire_size`` counts bytes as it does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service.errors import BadRequest, TooLarge
-from labkit.service.wire_size import CONTAINER_BYTES, NAME_BYTES, SCALAR_BYTES, TEXT_BYTES
 
 MAX_REQUEST_BYTES = 33_554_432  # spec, Limits: unless the listener has another
 MAX_UNJUDGED_BYTES = 1_048_576  # of a body that is read before path and token are judged (C22)
@@ -22,6 +21,12 @@ MAX_VALUES = 250_000
 MAX_DIGITS = 4_000
 MAX_PATH_BYTES = 4_096
 MAX_PATH_SEGMENTS = 64
+
+SCALAR_BYTES = 8
+TEXT_BYTES = 3  # beside its characters
+NAME_BYTES = 4  # beside its characters
+CONTAINER_BYTES = 2
+"""What a value weighs on the wire (``wire_size``)."""
 
 _TOO_LARGE = 10**MAX_DIGITS
 _INFINITY = float("inf")

@@ -7,15 +7,6 @@ from typing import Any
 MAX_SHOWN_CHARACTERS, MAX_SHOWN_NAMES = 160, 12
 
 
-class NamesOnly(dict[str, str]):
-    """Names and texts, of which only the names are shown: a text may be a secret."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"NamesOnly({', '.join(sorted(self))})"
-
-
 def shown(body: Any) -> list[tuple[str, str]]:
     """Return what may be shown of a body: the first error, or the first warning, and the names of the data."""
     body = body if isinstance(body, dict) else {}

@@ -11,14 +11,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 from labkit.service.errors import BadRequest, NotFound, Unsupported, one_error
 from labkit.service.fields import Field, to_text
-from labkit.service.key_pages import BY_NAME
 from labkit.service.record import NamedTuple
 
 OPERATIONS = ("read", "write", "patch", "delete", "list")
@@ -101,8 +100,10 @@ class Route:
         self.fetches_if: Handler | None = None
         self.by_name = {field.name: field for field in fields}
         if operation == "list":
+            from labkit.service.key_pages import BY_NAME  # no list, no pages (R24)
+
             self.by_name |= BY_NAME
-        unknown = set(re.findall(r"<(\w+)>", pattern)) - self.by_name.keys()
+        unknown = set(_pieces(pattern)[1::2]) - self.by_name.keys()
         assert not unknown, f"{pattern}: no field is called {sorted(unknown)}"
         self._regex: re.Pattern[str] | None = None
 
@@ -139,12 +140,17 @@ def _members(handler: Handler, record: Any, count: int) -> list[str]:
 
 
 def _pattern_to_regex(pattern: str, fields: Mapping[str, Field]) -> str:
-    parts = re.split(r"<(\w+)>", pattern)
+    parts = _pieces(pattern)
     out = [re.escape(parts[0])]
     for name, literal in zip(parts[1::2], parts[2::2], strict=True):
         out.append(f"(?P<{name}>{fields[name].pattern})")
         out.append(re.escape(literal))
     return "".join(out)
+
+
+def _pieces(pattern: str) -> list[str]:
+    """Return a pattern's literals and, between them, the names in its brackets."""
+    return pattern.replace(">", "<").split("<")
 
 
 class Match(NamedTuple):
@@ -223,7 +229,13 @@ class Groups:
 
 
 def _routes(modules: Iterable[str]) -> list[Route]:
-    return [route for module in modules for route in import_module(module).ROUTES]
+    return [route for module in modules for route in loaded(module).ROUTES]
+
+
+def loaded(module: str) -> Any:
+    """Return a module by its whole name; importlib would be one module more to load (R24)."""
+    __import__(module)
+    return sys.modules[module]
 
 
 def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:

@@ -81,7 +81,24 @@ class ShortForms:
         text = self.root_token if token is None else token
         if text:
             sent["X-Vault-Token"] = text
+        if how:
+            _judge_others(method, how, self.request)
         return self.request(method, path, json=body, headers=sent, **how)
+
+
+def _judge_others(method: str, how: Mapping[str, Any], request: Callable[..., Response]) -> None:
+    """Return if ``request`` takes these arguments; TypeError names the form that was called, and what it takes."""
+    from inspect import Parameter, signature  # few requests have any
+
+    parameters = signature(request).parameters.values()
+    known = ["token", "headers", "namespace"]
+    known += [parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    for name in how:
+        if name not in known:
+            hint = '; it is a header: headers={"X-Vault-Wrap-TTL": "60s"}' if name == "wrap_ttl" else ""
+            raise TypeError(f"{method.lower()}: expected only {', '.join(known)}, got {name!r}{hint}")
 
 
 def _checked(headers: Headers | None) -> Headers:

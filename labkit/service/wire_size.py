@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-SCALAR_BYTES = 8
-TEXT_BYTES = 3  # beside its characters
-NAME_BYTES = 4  # beside its characters
-CONTAINER_BYTES = 2
+from labkit.service.limits import CONTAINER_BYTES, NAME_BYTES, SCALAR_BYTES, TEXT_BYTES
+
 _CONTAINERS = (dict, list, tuple)
 
 

@@ -9,7 +9,7 @@ from labkit.vault.mounts import ROOT
 
 if TYPE_CHECKING:
     from labkit.vault.mounts import Namespace
-    from labkit.vault.policies import Acl
+    from labkit.vault.policies.access_list import Access
     from labkit.vault.token_record import Token
 
 
@@ -18,7 +18,7 @@ class Caller(NamedTuple):
 
     token: Token
     digest: str
-    acl: Acl
+    acl: Access
     namespace: Namespace = ROOT
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Body, Request
@@ -25,6 +25,8 @@ from labkit.vault.storage.barrier import NONCE_BYTES
 from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from labkit.service.routing import Route
     from labkit.vault.caller import Caller
     from labkit.vault.core import Core
@@ -35,43 +37,43 @@ if TYPE_CHECKING:
     from labkit.vault.storage import Names
     from labkit.vault.storage.nonce_counts import NonceCounts
 
+    class ContextSource(Protocol):
+        """Where what a context gives comes from: the node, or a tape over it."""
+
+        def read(self, key: str, /) -> bytes | None:
+            """Return the stored bytes of a key."""
+
+        def names(self, prefix: str, /) -> Names:
+            """Return the names stored directly under a prefix, sorted."""
+
+        def entropy(self, count: int, /) -> bytes:
+            """Draw random bytes."""
+
+        def draw_once(self, kind: str, count: int, /) -> int | None:
+            """Draw a number below ``count`` that this seeded world has not drawn of its kind; None without a seed."""
+
+        def standing(self) -> tuple[int, int, int, int | None]:
+            """Return leadership term, steady clock, newest entry, and up to which one all connected secondaries are."""
+
+        def observe(self, kind: str, **fields: Any) -> None:
+            """Report to the node's observer."""
+
+        def append_line(self, path: str, line: bytes, /) -> None:
+            """Append a line to one of the node's files; raise OSError when it cannot be written."""
+
+        def read_file(self, path: str, /) -> bytes | None:
+            """Return what one of the node's files holds; None for one that is missing."""
+
+        def file_names(self, folder: str, /) -> tuple[str, ...]:
+            """Return the names of the node's files below a folder, sorted."""
+
+        def note_due(self, key: str, when_ns: int, /) -> None:
+            """Note when something in a key's record falls due."""
+
+
 NONCES_PER_DRAW = 4
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class ContextSource(Protocol):
-    """Where what a context gives comes from: the node, or a tape over it."""
-
-    def read(self, key: str, /) -> bytes | None:
-        """Return the stored bytes of a key."""
-
-    def names(self, prefix: str, /) -> Names:
-        """Return the names stored directly under a prefix, sorted."""
-
-    def entropy(self, count: int, /) -> bytes:
-        """Draw random bytes."""
-
-    def draw_once(self, kind: str, count: int, /) -> int | None:
-        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
-
-    def standing(self) -> tuple[int, int, int, int | None]:
-        """Return leadership term, steady clock, newest entry, and up to which one every connected secondary applied."""
-
-    def observe(self, kind: str, **fields: Any) -> None:
-        """Report to the node's observer."""
-
-    def append_line(self, path: str, line: bytes, /) -> None:
-        """Append a line to one of the node's files; raise OSError when it cannot be written."""
-
-    def read_file(self, path: str, /) -> bytes | None:
-        """Return what one of the node's files holds; None for one that is missing."""
-
-    def file_names(self, folder: str, /) -> tuple[str, ...]:
-        """Return the names of the node's files below a folder, sorted."""
-
-    def note_due(self, key: str, when_ns: int, /) -> None:
-        """Note when something in a key's record falls due."""
 
 
 class Context:
@@ -318,7 +320,7 @@ class Context:
         return self.source.entropy(count)
 
     def draw_once(self, kind: str, count: int) -> int | None:
-        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
+        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None without a seed."""
         return self.source.draw_once(kind, count)
 
     def nonce(self) -> bytes:

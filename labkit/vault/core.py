@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.limits import MAX_REQUEST_BYTES
-from labkit.service.masked import NamesOnly
 from labkit.service.message import Fetch, Response
 from labkit.service.record import NamedTuple
 from labkit.vault.caches import Caches
@@ -36,6 +35,15 @@ OnCommit = Callable[[int | None, Mapping[str, bytes | None], bool], None]
 
 
 API_PORT, CLUSTER_PORT = 8200, 8201
+
+
+class NamesOnly(dict[str, str]):
+    """Names and texts, of which only the names are shown: a text may be a secret."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"NamesOnly({', '.join(sorted(self))})"
 
 
 class Settings(NamedTuple):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from binascii import hexlify
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ def uuid_texts(drawn: bytes) -> list[str]:
 
     Digit by digit for all of them: of 256 at once each takes 0.12 µs, of text by text 0.45 (3 % of a token lookup).
     """
-    digits = hexlify(drawn)
+    digits = drawn.hex().encode()
     lines = bytearray(_UUID_LINE * (len(drawn) // UUID_BYTES))
     size = len(_UUID_LINE)
     for source, place in _PLACES:
@@ -76,7 +74,7 @@ def _small_sha256() -> Hashing:
     hashlib's loads the whole of OpenSSL again, which takes a tenth of a new process's start.
     """
     try:
-        hashing: Hashing = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+        hashing: Hashing = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
     except ImportError:  # a Python without it
         return long_sha256()
     return hashing

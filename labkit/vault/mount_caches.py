@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from labkit.service.record import NamedTuple
 from labkit.vault.mounts import CATALOGUE, MOUNTS, Mount, decode_table
 from labkit.vault.storage.barrier import BarrierError
-from labkit.vault.storage.recent_records import RecentRecords
 from labkit.vault.storage.records import decode_record
 from labkit.vault.storage.storage_view import CachedRecords
 
@@ -52,6 +51,8 @@ def _chosen(core: Core, mount: Mount) -> CachedRecords:
     except BarrierError:
         core.note_damage(key)  # whoever reads the configuration is refused; the keys work on (C12)
         return core.caches.records
+    from labkit.vault.storage.recent_records import RecentRecords  # of mounts whose cache has a size (R24)
+
     return RecentRecords(mount.prefix + kind.due_folder, size, core.caches.records)
 
 
@@ -66,6 +67,8 @@ def forget(core: Core, mount: Mount) -> None:
 
 def cache_counts(core: Core) -> tuple[CacheCounts, ...]:
     """Return the counts of the mounts of the root namespace that have a cache of their own; none while sealed."""
+    from labkit.vault.storage.recent_records import RecentRecords
+
     stored = core.storage.get(MOUNTS)
     if core.keys.sealed or stored is None:
         return ()

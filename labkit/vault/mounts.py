@@ -9,18 +9,23 @@
 
 from __future__ import annotations
 
-from _bisect import bisect_left  # the written module is not loaded (R24)
-from importlib import import_module
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.service.routing import Groups, Match, Table
+from labkit.service.routing import Groups, Match, Table, loaded
 from labkit.vault.storage.records import decode_record, encode_record
-from labkit.vault.storage.storage_view import StepSource, StorageView
+from labkit.vault.storage.storage_view import StorageView
+
+if TYPE_CHECKING:
+    from labkit.vault.storage.storage_view import StepSource
 
 MOUNTS = "core/mounts"
 MANAGED_KEYS = "core/managed-keys"
+AUDIT_DEVICES = "core/audit"
+QUOTAS = "core/quotas"
+"""Where these are stored, for which each request looks; where they are not, nothing of them is loaded (R24)."""
 
 MAX_SHORT_CHARACTERS = 128
 """Of a short path, as it was sent, and its namespace's."""
@@ -226,6 +231,8 @@ class MountTable(NamedTuple):
         """Return the child namespace that a path within this namespace begins with."""
         if not self.namespaces:
             return None
+        from _bisect import bisect_left  # the written module is not loaded, and this not without a namespace (R24)
+
         first = self.namespaces[0]
         wanted = first.path.removesuffix(first.name) + path.partition("/")[0] + "/"
         place = bisect_left(self.namespaces, (wanted,))
@@ -346,10 +353,11 @@ def routes_of(mount: Mount) -> Table | Groups:
     return routes_of_engine(mount.kind, mount.version)
 
 
+@cache
 def routes_of_engine(kind: str, version: str) -> Table | Groups:
     """Return the routes of an engine of a version, importing it at its first use."""
     module, _, name = CATALOGUE[kind, version].table.partition(":")
-    table: Table | Groups = getattr(import_module(module), name)
+    table: Table | Groups = getattr(loaded(module), name)
     return table
 
 

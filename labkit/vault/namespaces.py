@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.limits import check_path
-from labkit.vault import quotas, tokens
+from labkit.vault import tokens
 from labkit.vault.identifiers import base62
-from labkit.vault.mounts import MountTable, Namespace, check_free, namespace_at, new_mount, read_table, write_table
+from labkit.vault.mounts import (
+    QUOTAS,
+    MountTable,
+    Namespace,
+    check_free,
+    namespace_at,
+    new_mount,
+    read_table,
+    write_table,
+)
 from labkit.vault.policies import store as policy_store
 from labkit.vault.storage.storage_view import StorageView
 
@@ -90,7 +99,7 @@ def delete(ctx: Context, namespace: Namespace) -> None:
     for key in to_delete:
         storage.delete(key)
     write_table(ctx.namespace_storage, read_table(ctx.namespace_storage).without_child(namespace.path))
-    if ctx.read(quotas.QUOTAS) is not None:
+    if ctx.read(QUOTAS) is not None:
         from labkit.vault.quotas import rules
 
         rules.forget(ctx, namespace.path)

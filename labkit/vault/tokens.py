@@ -14,14 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
-from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
-from labkit.vault import quotas
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import base62
-from labkit.vault.mounts import ROOT, Namespace, namespace_at
+from labkit.vault.mounts import QUOTAS, ROOT, Namespace, namespace_at
 from labkit.vault.storage.barrier import NONCE_BYTES, BarrierError
-from labkit.vault.token_index import index_of
 from labkit.vault.token_record import (
     IDS,
     OLD_ACCESSORS,
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
     from labkit.vault.context import Context
     from labkit.vault.core import Core
     from labkit.vault.storage.storage_view import StorageView
+    from labkit.vault.token_index import TokenIndex
 
 SYSTEM_TTL_S = 2_764_800
 DIGITS = 24
@@ -137,9 +135,16 @@ def still_valid(core: Core, token: Token, digest: str) -> bool:
     return not (expires_ns and core.is_past(expires_ns))
 
 
+def _index_of(ctx: Context) -> TokenIndex:
+    """Return the index of the tokens, by what is not their text; it is loaded where that is asked for (R24)."""
+    from labkit.vault.token_index import index_of
+
+    return index_of(ctx)
+
+
 def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
     """Return the record and hash of a valid token of this namespace or below it, by its accessor, or None."""
-    digest = index_of(ctx).by_accessor(accessor)
+    digest = _index_of(ctx).by_accessor(accessor)
     if digest is None:
         return None
     token = ctx.full_storage.decoded(IDS + digest, decode_token)
@@ -151,17 +156,17 @@ def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
 def accessors(ctx: Context) -> list[str]:
     """Return the accessors of the namespace's stored tokens, sorted."""
     namespace_id = "" if ctx.namespace is ROOT else ctx.namespace.id
-    return [accessor for accessor, _ in index_of(ctx).of_namespace(namespace_id)]
+    return [accessor for accessor, _ in _index_of(ctx).of_namespace(namespace_id)]
 
 
 def digests_of(ctx: Context, namespace: Namespace) -> list[str]:
     """Return the hashes under which a namespace's tokens are stored."""
-    return [digest for _, digest in index_of(ctx).of_namespace(namespace.id)]
+    return [digest for _, digest in _index_of(ctx).of_namespace(namespace.id)]
 
 
 def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
     """Store a new token of the request's namespace; return its text and record (accessor and times filled in)."""
-    if ctx.source.read(quotas.QUOTAS) is not None:
+    if ctx.source.read(QUOTAS) is not None:
         from labkit.vault.quotas import lease_counts
 
         lease_counts.check(ctx, token)
@@ -225,7 +230,7 @@ def revoke(ctx: Context, *digests: str, descendants: bool = True) -> None:
 
     All keys are collected before the first delete: reads through a step's own writes get slower as these grow.
     """
-    storage, index = ctx.full_storage, index_of(ctx)
+    storage, index = ctx.full_storage, _index_of(ctx)
     family, known = [*digests], {*digests}
     orphans: list[str] = []
     to_delete: list[str] = []
@@ -312,6 +317,8 @@ def remaining_s(token: Token, now_ns: int) -> int:
 
 
 def _seal_batch(ctx: Context, token: Token) -> tuple[str, Token]:
+    from labkit.service.encoding import to_base64url  # of batch tokens only (R24)
+
     token = token._replace(
         accessor="", created_ns=ctx.now, expires_ns=ctx.now + token.ttl_s * SECOND_NS, renewable=False
     )
@@ -320,6 +327,8 @@ def _seal_batch(ctx: Context, token: Token) -> tuple[str, Token]:
 
 
 def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
+    from labkit.service.encoding import from_base64url, to_base64url
+
     sent, _, ending = text[4:].partition(".")
     try:
         sealed = from_base64url(sent)

@@ -22,7 +22,6 @@ from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.due_times import DueTimes
 from labkit.vault.files import Files
 from labkit.vault.mounts import ResolvedRoute
-from labkit.vault.quotas import copied_counts
 from labkit.vault.seal_keys import SealKeys
 from labkit.vault.sealing.seal import reload_keyring
 from labkit.vault.storage import Storage
@@ -60,7 +59,7 @@ class VaultNode:
             self.serial = state["serial"]
             self.core.waiting, self.core.damaged = dict(state["waiting"]), dict.fromkeys(state["damaged"])
             self.core.nonce_counts = NonceCounts(state["nonce_counts"])
-            self.core.rate_counts = copied_counts(state["rate_counts"])
+            self.core.rate_counts = _copied_counts(state["rate_counts"])
             self.core.login_failures = dict(state["login_failures"])
             self.core.due_times = None if state["due_times"] is None else DueTimes(state["due_times"])
 
@@ -216,7 +215,7 @@ class VaultNode:
             "waiting": dict(core.waiting),
             "damaged": tuple(core.damaged),
             "nonce_counts": core.nonce_counts.state(),
-            "rate_counts": copied_counts(core.rate_counts),
+            "rate_counts": _copied_counts(core.rate_counts),
             "login_failures": dict(core.login_failures),
             "due_times": None if core.due_times is None else core.due_times.state(),
         }
@@ -229,3 +228,8 @@ class VaultNode:
         request = ctx.request
         ctx.request = request._replace(headers=dict(request.headers), body=copied(request.body))  # nobody else's (R3)
         return suspension.start(self.core, ctx, self.serial)
+
+
+def _copied_counts(counted: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy what rate limits counted: by a limit's name what it is, and what it counted by address."""
+    return {name: (rule, dict(clients)) for name, (rule, clients) in counted.items()}

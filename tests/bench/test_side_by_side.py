@@ -266,6 +266,7 @@ def test_labs_are_made_by_the_names_of_the_front_door(monkeypatch):
     assert lab_rows.memory(settling_min=1, busy_min=2)() == 2.0
 
 
+@pytest.mark.slow
 def test_the_busy_lab_writes_twenty_secrets_a_second_that_two_follow():
     lab = lab_rows.under_load(trace=False)
     before = len(lab.ledger.writes)

@@ -13,11 +13,9 @@ from typing import Any
 from labkit import Vault
 from labkit.lab.operations.operation_tokens import _decoded
 from labkit.service.message import Body, Request
-from labkit.vault.audit import DEVICES
 from labkit.vault.core import Leadership
-from labkit.vault.mounts import MANAGED_KEYS, MOUNTS
+from labkit.vault.mounts import AUDIT_DEVICES, MANAGED_KEYS, MOUNTS, QUOTAS
 from labkit.vault.policies.store import TEXTS
-from labkit.vault.quotas import QUOTAS
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.token_record import IDS, digest_of
@@ -525,7 +523,7 @@ def damage(twins: Twins, dice: Random) -> None:
     """Alter a bit of a stored value that much rests on, or of any."""
     store = twins.pair[0].store
     digest = digest_of(twins.tokens[dice.choice(others(twins))])
-    system = (TEXTS + "reader", MOUNTS, QUOTAS, DEVICES, MODE_KEY, KEYRING, MANAGED_KEYS)
+    system = (TEXTS + "reader", MOUNTS, QUOTAS, AUDIT_DEVICES, MODE_KEY, KEYRING, MANAGED_KEYS)
     key = dice.choice((*system, IDS + digest, "", ""))
     key = key or dice.choice([name for name in store.keys() if UNNOTICED not in name])  # noqa: SIM118  # a store is no dict
     stored = store.get(key)

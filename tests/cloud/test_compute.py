@@ -151,7 +151,8 @@ def test_a_machine_is_looked_for_and_its_view_read(cloud: Cloud, ask: Ask, token
     statuses = [{"code": "PowerState/running"}]
     assert read(f"{vm.resource_id}/instanceView") == {"computerName": "web-1", "statuses": statuses}
     token = token_for("management")
-    for path, status in ((vm.resource_id, 200), (f"{vm.resource_id}0", 404)):
+    group = vm.resource_id.partition("/providers")[0]
+    for path, status in ((vm.resource_id, 204), (f"{vm.resource_id}0", 404), (group, 204), (f"{group}0", 404)):
         assert ask("management", "HEAD", f"{path}?{VERSION}", token=token).status == status
     assert ask("management", "HEAD", f"{vm.resource_id}?{VERSION}", token=token).body is None
 

@@ -8,7 +8,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -29,24 +29,43 @@ from labkit.lab.faults import LabFaults
 from labkit.scenario.event_log import event_log
 from labkit.trace import Trace
 
+LOAD = Lab.load
+
+
+class Demo(NamedTuple):
+    """The exit status of the demo, what it printed to either stream, and its lab."""
+
+    status: int
+    out: str
+    err: str
+    lab: Lab
+
 
 @pytest.fixture(scope="module")
-def played(checkout: Path) -> Lab:
-    """The lab of the demo after its end."""
-    return Lab.load(checkout / "scenarios" / DEMO).run()
+def shown() -> Demo:
+    """The demo, played once."""
+    out, err, labs = StringIO(), StringIO(), []
 
+    def load(path: Path, seed: int | None) -> Lab:
+        assert path.as_posix().endswith(f"scenarios/{DEMO}")
+        labs.append(LOAD(path, seed))
+        return labs[-1]
 
-@pytest.fixture(scope="module")
-def shown() -> tuple[int, str, str]:
-    """The exit status of the demo, and what it printed to either stream."""
-    out, err = StringIO(), StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
+    with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Lab, "load", load)
         status = main(["demo"])
-    return status, out.getvalue(), err.getvalue()
+    (lab,) = labs
+    return Demo(status, out.getvalue(), err.getvalue(), lab)
 
 
-def test_the_demo_is_as_expected_and_explains_itself(shown: tuple[int, str, str]) -> None:
-    status, out, err = shown
+@pytest.fixture(scope="module")
+def played(shown: Demo) -> Lab:
+    """The lab of the demo after its end."""
+    return shown.lab
+
+
+def test_the_demo_is_as_expected_and_explains_itself(shown: Demo) -> None:
+    status, out, err, _ = shown
 
     assert status == 0
     for word in ("crash paris", "promote tokyo", "recovery point (RPO)", "as expected", "try next:"):
@@ -56,9 +75,8 @@ def test_the_demo_is_as_expected_and_explains_itself(shown: tuple[int, str, str]
     assert len(err.splitlines()) == 1
 
 
-@pytest.mark.slow
-def test_the_parts_of_the_demo_follow_one_another(played: Lab, shown: tuple[int, str, str]) -> None:
-    lines = shown[1].splitlines()
+def test_the_parts_of_the_demo_follow_one_another(played: Lab, shown: Demo) -> None:
+    lines = shown.out.splitlines()
     log = list(explained([str(line) for line in event_log(played.trace)]))
     beginning = ["what happened, in lab time:", *"\n".join(log).splitlines(), "", "what the clients saw:"]
     ending = [
@@ -76,6 +94,7 @@ def test_the_parts_of_the_demo_follow_one_another(played: Lab, shown: tuple[int,
     assert lines[-len(ending) - 2 :] == ["", "what the rows mean:", *ending]
 
 
+@pytest.mark.slow
 def test_a_demo_that_is_stopped_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(LabFaults, "crash", lambda *_: signal.raise_signal(signal.SIGINT))
 

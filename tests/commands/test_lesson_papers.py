@@ -89,7 +89,7 @@ def test_sheets_of_every_lesson_are_printed(capsys: pytest.CaptureFixture[str]) 
     assert main(["lessons", "--print"]) == 0
     printed = capsys.readouterr().out
 
-    assert printed.count("\f") == len(LESSONS)
+    assert printed.count("\f") == 2 * len(LESSONS) - 1
     assert "06  Two primaries: who stops the old one?" in printed
 
 

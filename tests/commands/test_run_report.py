@@ -72,6 +72,7 @@ def test_data_says_the_same(written: Written, capsys: pytest.CaptureFixture[str]
     assert verdict.summary in capsys.readouterr().out, "what is printed stays"
 
 
+@pytest.mark.slow
 def test_of_many_runs_it_is_the_first_that_is_not_as_expected(written: Written) -> None:
     path = written("x.lab.yaml", MATRIX)
     assert main(["run", "-q", "--report", "out.json", path]) == 1
@@ -120,6 +121,7 @@ def test_a_file_that_cannot_be_written_is_said_and_counts(written: Written, caps
 
 
 @in_a_browser
+@pytest.mark.slow
 def test_the_page_plays_from_disk(written: Written, browser: Browser) -> None:
     main(["run", "-q", "--report", "out.html", written("x.lab.yaml", SPLIT)])
     address = Path("out.html").resolve().as_uri()

@@ -67,6 +67,39 @@ def test_what_it_holds_outlives_it_in_a_file(start: Start, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_it_begins_with_contents_and_a_reset_comes_back_to_them(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "first.json"
+    file.write_text(json.dumps({"secret/data/app": {"data": {"user": "ada"}}, "transit/keys/orders": {}}))
+    _, said = start("--control", "--contents", str(file))
+    token, key = {"X-Vault-Token": said["root_token"]}, {"X-Labkit-Key": said["control"]["key"]}
+    for _ in range(2):
+        read = requests.get(f"{said['url']}/v1/secret/data/app", headers=token, timeout=10)
+        assert read.json()["data"]["data"] == {"user": "ada"}
+        requests.delete(f"{said['url']}/v1/secret/metadata/app", headers=token, timeout=10)
+        assert requests.post(f"{said['control']['url']}/reset", headers=key, timeout=10).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", ": Expecting property name"),
+        ("[]", ": contents: expected a mapping of paths to the bodies that are posted there, got a list"),
+        ('{"nowhere/a": {}}', ": contents: POST nowhere/a was refused with 404: no handler for route"),
+        (None, ": No such file or directory"),
+    ],
+)
+def test_contents_that_cannot_be_written_are_refused_by_name(
+    text: str | None, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "first.json"
+    if text is not None:
+        file.write_text(text)
+
+    assert main(["serve", "--port", "0", "--contents", str(file)]) == 2
+    assert f"{file}{why}" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
 def test_it_speaks_tls_with_a_certificate_of_its_own(start: Start) -> None:
     _, said = start("--tls", "--seed", "7", "--max-request-size", "1KiB", "--edition", "community")
 
@@ -86,6 +119,7 @@ def test_it_speaks_tls_with_a_certificate_of_its_own(start: Start) -> None:
         (["--max-request-size", "0"], "expected a size such as 64KiB or 32MiB, got '0'"),
         (["--service-version", "new"], "version: expected a version such as 1.16.3+ent, got 'new'"),
         (["--seed", "7", "--data", "lab.db"], "--seed goes without --data"),
+        (["--contents", "x.json", "--data", "lab.db"], "--contents goes without --data"),
         (["--seed", "-1"], "seed: expected a whole number from 0 to"),
         (["--data", "/none/such/folder/lab.db"], "/none/such/folder/lab.db"),
     ],
@@ -104,7 +138,7 @@ def test_variables_of_a_cloud_are_what_its_configuration_falls_back_on(monkeypat
     monkeypatch.setenv("CLOUD_TENANT_ID", "from-outside")
     monkeypatch.setenv("CLOUD_CLIENT_SECRET", "")
     monkeypatch.setenv("CLOUD_ELSE", "x")
-    asked = dict.fromkeys(("edition", "service_version", "max_request_size", "data"))
+    asked = dict.fromkeys(("edition", "service_version", "max_request_size", "data", "contents"))
     vault = serve._vault(argparse.Namespace(fips=False, seed=1, **asked))
 
     assert vault.core.settings.environ == {"CLOUD_TENANT_ID": "from-outside"}

@@ -89,6 +89,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--lab", "x", "--data", "y"], "--data goes without --lab"),
+        (["--lab", "x", "--contents", "y"], "--contents goes without --lab"),
         (["--lab", "x", "--fips"], "--fips goes without --lab"),
         (["--lab", "x", "--audit-dir", "y"], "--audit-dir goes without --lab"),
         (["--lab", "x", "--service-version", "1.2.3"], "--service-version goes without --lab"),

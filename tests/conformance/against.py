@@ -48,6 +48,7 @@ class Remembering:
         self._ask, self._token = ask, token
         self.paths: list[tuple[str, str]] = []
         self.tokens: list[tuple[str, str]] = []
+        self.methods: list[tuple[str, str]] = []  # the accessor of each auth method, and its namespace
 
     def __call__(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
         """Send one request."""
@@ -56,6 +57,8 @@ class Remembering:
         made = MADE.fullmatch(path.partition("?")[0].rstrip("/"))
         if made and method in ("POST", "PUT") and status < 300:
             self.paths.append((made[1], namespace))
+            if "sys/auth/" in made[1]:
+                self.methods.append((self._accessor(made[1], namespace), namespace))
         auth = found.get("auth") if isinstance(found, dict) else None
         if isinstance(auth, dict):
             if auth.get("client_token"):
@@ -68,7 +71,7 @@ class Remembering:
         return status, found
 
     def remove(self) -> list[str]:
-        """Remove what was made, tokens first, then the newest; return what is left."""
+        """Remove what was made, tokens first, then the newest, then entities of its methods; return what is left."""
         for token, namespace in dict.fromkeys(self.tokens):
             self._send("POST", "auth/token/revoke", namespace, {"token": token})
         left = []
@@ -76,11 +79,34 @@ class Remembering:
             status = self._send("DELETE", path, namespace, None)
             if status not in GONE and not path.startswith("identity/"):
                 left.append(f"{namespace}{path} is left: its removal was answered {status}")
+        for path, namespace in self._unseen_entities():
+            self._send("DELETE", path, namespace, None)
         return left
 
+    def _unseen_entities(self) -> list[tuple[str, str]]:
+        """Return the entities that logins made without naming them: a refused one may have made one too."""
+        found = []
+        for namespace in dict.fromkeys(namespace for _, namespace in self.methods):
+            listed = self._answer("LIST", "identity/entity-alias/id", namespace)
+            aliases = (listed.get("data") or {}).get("key_info") or {}
+            for alias in aliases.values():
+                if (alias["mount_accessor"], namespace) in self.methods:
+                    found.append((f"identity/entity/id/{alias['canonical_id']}", namespace))
+        return found
+
+    def _accessor(self, path: str, namespace: str) -> str:
+        found = self._answer("GET", path, namespace)
+        return str((found.get("data") or {}).get("accessor", ""))
+
+    def _answer(self, method: str, path: str, namespace: str) -> dict[str, Any]:
+        found = self._ask(method, f"/v1/{path}", None, self._headers(namespace))[1]
+        return found if isinstance(found, dict) else {}
+
     def _send(self, method: str, path: str, namespace: str, body: Any) -> int:
-        headers = {"X-Vault-Token": self._token} | ({"X-Vault-Namespace": namespace} if namespace else {})
-        return self._ask(method, f"/v1/{path}", body, headers)[0]
+        return self._ask(method, f"/v1/{path}", body, self._headers(namespace))[0]
+
+    def _headers(self, namespace: str) -> dict[str, str]:
+        return {"X-Vault-Token": self._token} | ({"X-Vault-Namespace": namespace} if namespace else {})
 
 
 def replay(ask: Ask, token: str, tag: str, cases: list[dict[str, Any]]) -> tuple[list[Answered], list[str]]:

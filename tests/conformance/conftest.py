@@ -68,12 +68,6 @@ def fresh_lab() -> Snapshot:
     return Lab(replace(plan, clusters=plan.clusters[:1])).snapshot()
 
 
-@pytest.fixture(params=["alone", "lab", "requests", "httpx", "hvac", "served"])
-def where(request: pytest.FixtureRequest) -> str:
-    """Where the service stands: alone in process, as a cluster on a lossless network, or behind a client's door."""
-    return str(request.param)
-
-
 def through_requests(vault: Any) -> Ask:
     """Send through the door for requests."""
     session = requests.Session()
@@ -137,6 +131,15 @@ def served() -> Iterator[Callable[[Vault], Ask]]:
 
 
 DOORS = {"requests": through_requests, "httpx": through_httpx, "hvac": through_hvac}
+
+
+EVERYDAY, MORE = ("alone", "lab", "hvac"), ("requests", "httpx", "served")
+
+
+@pytest.fixture(params=[*EVERYDAY, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
+def where(request: pytest.FixtureRequest) -> str:
+    """Where the service stands: alone in process, as a cluster on a lossless network, or behind a client's door."""
+    return str(request.param)
 
 
 @pytest.fixture

@@ -101,6 +101,28 @@ def test_what_is_left_is_named(vault: Vault, url: str, capsys: pytest.CaptureFix
     assert "is left: its removal was answered 500" in capsys.readouterr().out
 
 
+def test_an_entity_that_a_refused_login_made_is_removed() -> None:
+    """A server makes the entity before it refuses the token, and names it in no answer."""
+    alias = {"mount_accessor": "auth_approle_1", "canonical_id": "made"}
+    others = {"x": {"mount_accessor": "auth_approle_2", "canonical_id": "before"}}
+    bodies = {
+        "/v1/sys/auth/a": {"data": {"accessor": "auth_approle_1"}},
+        "/v1/identity/entity-alias/id": {"data": {"keys": ["x", "y"], "key_info": {**others, "y": alias}}},
+    }
+    sent: list[tuple[str, str]] = []
+
+    def ask(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        sent.append((method, path))
+        return (400, {"errors": ["no"]}) if path.endswith("login") else (200, bodies.get(path))
+
+    remembering = against.Remembering(ask, "root")
+    remembering("POST", "/v1/sys/auth/a", {"type": "approle"}, {})
+    remembering("POST", "/v1/auth/a/login", {}, {})
+
+    assert remembering.remove() == []
+    assert [path for method, path in sent if method == "DELETE"] == ["/v1/sys/auth/a", "/v1/identity/entity/id/made"]
+
+
 def test_a_mount_that_is_refused_is_a_difference_and_not_the_end(
     vault: Vault, url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

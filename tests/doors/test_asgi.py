@@ -16,6 +16,7 @@ import requests
 from labkit import Lab, Vault
 from labkit.doors.asgi import FAILED, LARGE_BYTES, SILENT, TOO_LONG, App, is_long, target_of
 from labkit.doors.cloud_door import CloudApp
+from labkit.doors.other_end import OtherEnd
 from labkit.doors.server_thread import DoorSettings
 from labkit.service.limits import MAX_UNJUDGED_BYTES
 from labkit.service.message import respond
@@ -332,7 +333,7 @@ def test_what_had_a_large_answer_is_answered_beside_the_loop_and_nothing_else(
         assert in_loop(app, "/v1/secret/config") > 0
     assert in_loop(app, "/v1/secret/metadata/a", "LIST") > 2_000, "only the last few are kept"
     assert in_loop(app, "/v1/secret/metadata/c", "LIST") == 0
-    asyncio.run(app.answer_later("LIST", "/v1/secret/metadata/b", token, b"", "", 0))
+    asyncio.run(app.answer_later("LIST", "/v1/secret/metadata/b", token, b"", OtherEnd()))
     assert in_loop(app, "/v1/secret/metadata/b", "LIST") == 0
     assert in_loop(app, "/v1/sys/health") > 0
     app.close()

@@ -192,6 +192,12 @@ def test_what_a_socket_would_leave_out_is_left_out(vault: Vault) -> None:
     assert client.adapter.request("get", "/ui", raise_exception=False).status_code == 404
 
 
+def test_errors_name_no_server_that_is_not_asked(vault: Vault) -> None:
+    for url, named in ((None, "http://labkit"), ("https://vault.example", "https://vault.example")):
+        with pytest.raises(exceptions.Forbidden, match=f"on get {named}/v1/sys/mounts"):
+            hvac.Client(url=url, token="none", adapter=Adapter(vault)).sys.list_mounted_secrets_engines()
+
+
 def test_an_answer_without_a_body_is_not_json(vault: Vault) -> None:
     client = hvac.Client(token=vault.root_token, adapter=Adapter(vault))
     answer = client.adapter.request("post", "/v1/sys/step-down")

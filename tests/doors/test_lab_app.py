@@ -8,6 +8,7 @@ from typing import Any
 from labkit import Lab
 from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_driver import LabDriver
+from labkit.doors.other_end import OtherEnd
 
 
 def asked(lab: Lab, *requests: tuple[str, str, bytes]) -> list[tuple[int, bytes]]:
@@ -84,12 +85,12 @@ def test_a_plain_request_is_answered_recorded_and_logged_as_any_other(lab: Lab) 
     driver = LabDriver(lab.parts, lab._passage)
     app = LabApp(lab, driver, 1_000, log.append)
     app.ports = {8200: "paris"}
-    named = {"x-vault-token": lab["paris"].root_token}
+    named, other = {"x-vault-token": lab["paris"].root_token}, OtherEnd("192.0.2.7", 8200)
 
     async def ask() -> list[int]:
         driver.start()
         written = [
-            await app.answer(method, target, named, content, "192.0.2.7", 8200)
+            await app.answer_later(method, target, named, content, other)
             for method, target, content in [
                 ("POST", "/v1/secret/data/app?x=secret", b'{"data": {"a": 1}}'),
                 ("GET", "/v1/secret/data/app", b""),
@@ -97,9 +98,9 @@ def test_a_plain_request_is_answered_recorded_and_logged_as_any_other(lab: Lab) 
             ]
         ]
         app.failures["paris"].append(503)
-        written.append(await app.answer("GET", "/v1/sys/health", named, b"", "192.0.2.7", 8200))
+        written.append(await app.answer_later("GET", "/v1/sys/health", named, b"", other))
         lab.crash("paris")
-        written.append(await app.answer("GET", "/v1/secret/data/app", named, b"", "192.0.2.7", 8200))
+        written.append(await app.answer_later("GET", "/v1/secret/data/app", named, b"", other))
         await driver.stop()
         return [answer.status for answer in written]
 

@@ -255,13 +255,13 @@ def test_a_lab_with_a_port_that_is_taken_is_not_served() -> None:
 
 def test_clients_of_a_lab_are_answered_plainly(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    usual = LabApp.answer
+    usual = LabApp.answer_later
 
     async def count(self: LabApp, *given: Any) -> Any:
         asked.append(given[0])
         return await usual(self, *given)
 
-    monkeypatch.setattr(LabApp, "answer", count)
+    monkeypatch.setattr(LabApp, "answer_later", count)
     with lab.serve() as urls, requests.Session() as session:
         session.headers["X-Vault-Token"] = lab["paris"].root_token
         for number in range(1, 4):

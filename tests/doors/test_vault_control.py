@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -107,12 +108,53 @@ def test_failures_are_aimed_from_outside(vault: Vault, door: ServedDoor, send: S
         ("fail-next", {"status": 503, "method": "FETCH"}),
         ("delay-next", {}),
         ("delay-next", {"duration": "soon"}),
-        ("delay-next", {"duration": "1s", "when": "after"}),
+        ("delay-next", {"duration": "1s", "when": "later"}),
+        ("fail-next", {"status": 503, "errors": "no"}),
+        ("fail-next", {"status": 503, "headers": {"a": 1}}),
+        ("fail-next", {"status": 503, "body": {}}),
+        ("answer-next", {"body": {}}),
+        ("answer-next", {"status": 200, "body": []}),
         ("drop-next", {"when": "later"}),
         ("drop-next", {"times": "2"}),
     ):
         assert send("POST", f"/control/{act}", wrong)[0] == 400
     assert vault.aims == ()
+
+
+def test_answers_are_asked_for_and_what_is_left_is_listed(vault: Vault, door: ServedDoor, send: Send) -> None:
+    answer = {"status": 200, "body": {"data": {"user": "ada"}}, "path": "database/creds/app", "times": 2}
+    assert send("POST", "/control/answer-next", answer) == (200, {})
+    refused = {"status": 429, "errors": ["slowly"], "headers": {"Retry-After": "1"}, "method": "PUT"}
+    assert send("POST", "/control/fail-next", refused) == (200, {})
+    assert send("POST", "/control/delay-next", {"duration": "60s", "when": "after", "path": "none"}) == (200, {})
+    assert requests.get(f"{door.url}/v1/database/creds/app", timeout=10).json() == {"data": {"user": "ada"}}
+    slowly = requests.post(f"{door.url}/v1/sys/mounts/a", timeout=10)
+    assert (slowly.status_code, slowly.json(), slowly.headers["Retry-After"]) == (429, {"errors": ["slowly"]}, "1")
+
+    assert send("GET", "/control/aims")[1] == {
+        "aims": [
+            {
+                "aim": "Aim(any method database/creds/app: answered 200, once)",
+                "path": "database/creds/app",
+                "method": None,
+                "times": 1,
+                "taken": 1,
+            },
+            {"aim": repr(vault.aims[1]), "path": "none", "method": None, "times": 1, "taken": 0},
+        ]
+    }
+
+
+def test_a_reset_from_outside_ends_what_waits(vault: Vault, door: ServedDoor, send: Send) -> None:
+    vault.delay_next("60s", path="secret/data/app")
+    with ThreadPoolExecutor(1) as others:
+        how: Any = {"json": {"data": {}}, "headers": {"X-Vault-Token": vault.root_token}, "timeout": 60}
+        asked = others.submit(requests.post, f"{door.url}/v1/secret/data/app", **how)
+        while vault.aims:
+            time.sleep(0.005)
+        assert send("POST", "/control/reset") == (200, {})
+        assert isinstance(asked.exception(9), requests.ConnectionError)
+    assert vault.get("secret/data/app").status == 404
 
 
 def test_pages_of_others_and_names_of_others_are_refused(send: Send, door: ServedDoor) -> None:

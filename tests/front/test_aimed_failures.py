@@ -13,11 +13,13 @@ import httpx
 import hvac
 import pytest
 import requests
+from urllib3 import Timeout
 
 from labkit import Vault
 from labkit.doors.httpx import Transport
 from labkit.doors.hvac import Adapter
 from labkit.doors.requests import Adapter as SessionAdapter
+from labkit.service.message import Request
 from labkit.service.silence import Dropped, Silence
 
 USUAL = [200, 200, 404, 200]
@@ -60,6 +62,40 @@ def test_only_what_is_aimed_at_fails(vault: Vault, path: str, method: str | None
     assert [call.status for call in vault.calls] == got
 
 
+def test_post_and_put_are_one_method(vault: Vault) -> None:
+    for aimed, sent in (("POST", "PUT"), ("PUT", "POST"), ("PUT", "PUT")):
+        vault.fail_next(503, method=aimed)
+        assert vault.request(sent, "secret/data/app", {"data": {}}).status == 503
+    vault.fail_next(503, method="PATCH")
+    assert vault.put("secret/data/app", {"data": {}}).ok
+
+
+def test_a_failure_says_what_was_asked_for(vault: Vault) -> None:
+    vault.fail_next(400, errors=["check-and-set parameter did not match the current version"])
+    vault.fail_next(429, headers={"Retry-After": "7"})
+
+    assert vault.get("sys/health").errors == ["check-and-set parameter did not match the current version"]
+    answer = vault.get("sys/health")
+    assert (answer.errors, answer.headers["Retry-After"]) == (["failure asked for with fail_next"], "7")
+    assert "Retry-After" not in vault.get("sys/health").headers
+
+
+def test_an_answer_stands_for_what_there_is_no_engine_for(vault: Vault) -> None:
+    body = {"data": {"username": "ada", "roles": ["a"]}, "lease_duration": 3600}
+    vault.answer_next(200, body, 2, path="database/creds/app", headers={"X-Mine": "1"})
+    vault.answer_next(204, path="database/rotate-root/app", method="POST")
+    body["data"] = {}
+    first, second = vault.get("database/creds/app"), vault.get("database/creds/app")
+    first.data["roles"].append("b")
+
+    assert (second.status, second.data) == (200, {"username": "ada", "roles": ["a"]})
+    assert (second.headers["X-Mine"], second.headers["Content-Type"]) == ("1", "application/json")
+    rotated = vault.post("database/rotate-root/app")
+    assert (rotated.status, rotated.body) == (204, None)
+    assert vault.get("database/creds/app").status == 404
+    assert [call.status for call in vault.calls] == [200, 200, 204, 404]
+
+
 def test_a_pattern_has_one_sign_and_a_namespace(vault: Vault) -> None:
     vault.post("sys/namespaces/team")
     vault.fail_next(503, path="team/sys/mounts")
@@ -97,7 +133,138 @@ def test_what_is_dropped_has_happened_or_not(vault: Vault, when: str, version: i
 
     assert isinstance(caught.value, Silence)
     assert vault.get("secret/data/app").data["metadata"]["version"] == version
-    assert [call.method for call in vault.calls] == ["POST", "GET"][2 - version :]
+    assert [(call.method, call.path, call.status) for call in vault.calls] == [
+        ("POST", "secret/data/app", 200 if when == "after" else 0),
+        ("GET", "secret/data/app", 200),
+    ]
+
+
+@pytest.mark.parametrize(("when", "version"), [("before", 1), ("after", 2)])
+def test_a_delay_beyond_the_timeout_is_silence_at_the_timeout(vault: Vault, when: str, version: int) -> None:
+    vault.delay_next("2h", 2, when=when, path="secret/data/app")
+    began = vault.now()
+    with pytest.raises(Silence, match=r"^POST secret/data/app: no answer within 1\.5s, as it was delayed by 2h0m0s$"):
+        vault.post("secret/data/app", {"data": {"user": "bob"}}, timeout=1.5)
+
+    assert vault.now() - began == 1_500_000_000
+    assert [call.status == 0 for call in vault.calls] == [when == "before"]
+    answer = vault.get("secret/data/app", timeout="2h")  # as long as it takes
+    assert answer.data["metadata"]["version"] == version
+    assert vault.now() - began == 7_201_500_000_000
+
+
+@pytest.mark.parametrize(("when", "status"), [("before", 403), ("after", 200)])
+def test_a_delay_comes_before_or_after_the_request_is_carried_out(vault: Vault, when: str, status: int) -> None:
+    token = vault.post("auth/token/create", {"ttl": "1m"}).auth["client_token"]
+    vault.delay_next("2m", when=when)
+
+    assert vault.get("auth/token/lookup-self", token=token).status == status
+
+
+CLIENTS: dict[str, tuple[type[Exception], Callable[[Vault], Any]]] = {
+    "hvac": (
+        requests.ReadTimeout,
+        lambda vault: hvac.Client(token=vault.root_token, adapter=Adapter(vault), timeout=1).write_data(
+            "secret/data/app", data={"data": {}}
+        ),
+    ),
+    "hvac, the longer way": (
+        requests.ReadTimeout,
+        lambda vault: hvac.Client(adapter=Adapter(vault), timeout=1).session.post(
+            "http://labkit/v1/secret/data/app", data='{"data": {}}', headers=sent(vault)["headers"], timeout=1
+        ),
+    ),
+    "requests": (
+        requests.ReadTimeout,
+        lambda vault: session(vault).post("http://labkit/v1/secret/data/app", json={"data": {}}, timeout=(9, 1)),
+    ),
+    "requests, by a timeout of urllib3": (
+        requests.ReadTimeout,
+        lambda vault: session(vault).post(
+            "http://labkit/v1/secret/data/app",
+            json={"data": {}},
+            timeout=Timeout(connect=9, read=1),  # type: ignore[arg-type]  # requests takes it
+        ),
+    ),
+    "httpx": (
+        httpx.ReadTimeout,
+        lambda vault: httpx.Client(transport=Transport(vault), timeout=1, headers=sent(vault)["headers"]).post(
+            "http://labkit/v1/secret/data/app", json={"data": {}}
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("error", "write"), CLIENTS.values(), ids=CLIENTS)
+@pytest.mark.parametrize(("when", "version"), [("before", 1), ("after", 2)])
+def test_each_library_has_its_own_timeout(
+    vault: Vault, error: type[Exception], write: Callable[[Vault], Any], when: str, version: int
+) -> None:
+    began = vault.now()
+    vault.delay_next("1s", when=when, path="sys/*")
+    vault.delay_next("1001ms", when=when, method="POST")
+    vault.get("sys/health", timeout=1)
+    with pytest.raises(error, match=r"no answer within 1s, as it was delayed by 1\.001s"):
+        write(vault)
+
+    assert vault.now() - began == 2 * SECOND_NS
+    assert vault.get("secret/data/app").data["metadata"]["version"] == version
+
+
+def session(vault: Vault) -> requests.Session:
+    made = requests.Session()
+    made.mount("http://labkit", SessionAdapter(vault))
+    made.headers["X-Vault-Token"] = vault.root_token
+    return made
+
+
+def test_others_act_between_a_programs_requests(vault: Vault) -> None:
+    def add_one() -> Any:
+        found = vault.get("secret/data/app").data["metadata"]["version"]
+        return vault.post("secret/data/app", {"data": {}, "options": {"cas": found}})
+
+    vault.before_next(lambda: vault.post("secret/data/app", {"data": {}}), 2, path="secret/data/app", method="POST")
+    assert add_one().errors == ["check-and-set parameter did not match the current version"]
+    assert [aim.times for aim in vault.aims] == [1]  # what the other writer asked took none
+    assert vault.post("secret/data/app", {"data": {}}).data["version"] == 4
+    assert (vault.aims, add_one().ok) == ((), True)
+
+
+def test_what_a_call_raises_is_raised_and_later_requests_take_aims_again(vault: Vault) -> None:
+    vault.before_next({}.popitem)
+    with pytest.raises(KeyError):
+        vault.get("sys/health")
+    vault.fail_next(503)
+
+    assert vault.get("sys/health").status == 503
+    assert len(vault.calls) == 1
+
+
+def test_whoever_sets_no_timeout_waits_for_any_delay(vault: Vault) -> None:
+    for timeout in (None, (9, None), Timeout()):
+        vault.delay_next("10h")
+        assert session(vault).get("http://labkit/v1/sys/health", timeout=timeout).status_code == 200  # type: ignore[arg-type]  # requests takes it
+
+
+def test_a_call_that_resets_the_vault_leaves_the_request_unanswered(vault: Vault) -> None:
+    vault.before_next(vault.reset)
+    with pytest.raises(Dropped, match="GET sys/health: nobody waited for the answer any more"):
+        vault.get("sys/health")
+
+
+def test_threads_share_an_aim_to_its_last_request(vault: Vault) -> None:
+    vault.fail_next(503, 400)
+    statuses: list[int] = []
+
+    def ask() -> None:
+        statuses.extend([vault.request("GET", "sys/health").status for _ in range(200)])
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (statuses.count(503), statuses.count(200), vault.aims) == (400, 400, ())
 
 
 def test_a_dropped_request_is_met_by_one_aim_only(vault: Vault) -> None:
@@ -151,7 +318,7 @@ def test_a_door_ends_the_connection(vault: Vault, ask: Ask, when: str) -> None:
         for _ in range(2):
             with pytest.raises(requests.ConnectionError, match="without response"):
                 ask(url, vault)
-        assert len(vault.calls) == (2 if when == "after" else 0)
+        assert [call.status == 0 for call in vault.calls] == [when == "before"] * 2
         assert ask(url, vault).status_code < 300
 
 
@@ -169,6 +336,106 @@ def test_a_connection_that_is_dropped_takes_what_was_sent_behind_with_it(vault: 
             pass  # the same, where the system had more to hand on
         finally:
             connection.close()
+
+
+@pytest.mark.slow
+def test_at_a_door_others_act_in_a_thread_of_their_own(vault: Vault) -> None:
+    """What they ask of the door itself is answered, and aimed at as well."""
+    with vault.serve() as url:
+        statuses: list[int] = []
+
+        def act() -> None:
+            vault.post("secret/data/app", {"data": {"n": len(statuses)}})
+            statuses.append(requests.get(f"{url}/v1/sys/health", timeout=9).status_code)
+
+        vault.before_next(act, path="secret/data/app")
+        vault.fail_next(429, path="sys/health")
+        answer = requests.get(f"{url}/v1/secret/data/app", **sent(vault))
+
+    assert (answer.json()["data"]["data"], statuses) == ({"n": 0}, [429])
+
+
+GIVING_UP: dict[str, Ask] = {
+    "plain": lambda url, vault: requests.post(
+        f"{url}/v1/secret/data/app", json={"data": {}}, **{**sent(vault), "timeout": 0.1}
+    ),
+    "chunked": lambda url, vault: requests.post(
+        f"{url}/v1/secret/data/app", iter([b'{"data":', b"{}}"]), **{**sent(vault), "timeout": 0.1}
+    ),
+}
+
+
+@pytest.mark.parametrize("ask", GIVING_UP.values(), ids=GIVING_UP)
+@pytest.mark.parametrize(("when", "version"), [("before", 1), ("after", 2)])
+@pytest.mark.slow
+def test_whose_client_gives_up_is_carried_out_or_not_as_in_process(
+    vault: Vault, ask: Ask, when: str, version: int
+) -> None:
+    with vault.serve() as url:
+        vault.delay_next("0.3s", when=when, path="secret/data/app")
+        with pytest.raises(requests.ReadTimeout):
+            ask(url, vault)
+        time.sleep(0.6)
+
+        assert [call.status == 0 for call in vault.calls] == [when == "before"]
+        assert vault.get("secret/data/app").data["metadata"]["version"] == version
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.slow
+def test_a_reset_ends_what_waits(vault: Vault, when: str) -> None:
+    with vault.serve() as url:
+        vault.delay_next("60s", when=when, path="secret/data/app")
+        failed: list[Exception] = []
+
+        def write() -> None:
+            try:
+                requests.post(f"{url}/v1/secret/data/app", json={"data": {}}, **{**sent(vault), "timeout": 60})
+            except requests.ConnectionError as error:
+                failed.append(error)
+
+        waiting = threading.Thread(target=write)
+        waiting.start()
+        while vault.aims or len(vault.calls) < (when == "after"):
+            time.sleep(0.005)
+        vault.reset()
+        waiting.join(9)
+
+        assert (len(failed), len(vault.calls)) == (1, 0)
+        assert vault.get("secret/data/app").status == 404
+
+
+def test_a_request_whose_turn_comes_after_a_reset_is_not_carried_out(vault: Vault) -> None:
+    vault.fail_next(503)
+    aim = vault.take_aim("POST", "secret/data/app", {})
+    assert aim is not None
+    vault.reset()
+
+    assert vault.meet(aim, Request("POST", "secret/data/app", {"X-Vault-Token": vault.root_token})).status == 0
+    assert len(vault.calls) == 0
+
+
+@pytest.mark.slow
+def test_another_vault_behind_a_door_ends_what_waits_for_the_one_before(vault: Vault) -> None:
+    door = vault.serve()
+    with door as url:
+        vault.delay_next("60s")
+        ended: list[Exception] = []
+
+        def ask() -> None:
+            try:
+                requests.get(f"{url}/v1/sys/health", timeout=60)
+            except requests.ConnectionError as error:
+                ended.append(error)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while vault.aims:
+            time.sleep(0.005)
+        time.sleep(0.05)
+        door.lead_to(Vault.dev(seed=8))
+        asking.join(9)
+        assert len(ended) == 1
 
 
 @pytest.mark.slow

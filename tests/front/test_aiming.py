@@ -30,6 +30,22 @@ WRONG: dict[str, tuple[Callable[[Vault], None], str]] = {
     ),
     "a long one": (lambda vault: vault.delay_next("366d"), "duration: expected a duration above 0s, up to 365d"),
     "when": (lambda vault: vault.drop_next(when="never"), "when: expected when the connection ends: before or after"),
+    "when of a delay": (lambda vault: vault.delay_next(1, when="never"), "when: expected when the delay comes: before"),
+    "errors": (lambda vault: vault.fail_next(503, errors="no"), "errors: expected a list of texts, got 'no'"),
+    "an error": (lambda vault: vault.fail_next(503, errors=[7]), "errors: expected a list of texts, got a list"),  # type: ignore[list-item]  # on purpose
+    "headers": (lambda vault: vault.fail_next(503, headers=["a"]), "headers: expected a mapping of names to texts"),  # type: ignore[arg-type]  # on purpose
+    "a header's name": (
+        lambda vault: vault.fail_next(503, headers={"a b": ""}),
+        "headers: expected names such as Retry",
+    ),
+    "a header's value": (
+        lambda vault: vault.fail_next(503, headers={"a": "b\r\nc: d"}),
+        "headers: a: expected a text of printable ASCII, got 'b··c: d'",
+    ),
+    "an answer's status": (lambda vault: vault.answer_next(100), "status: expected a status from 200 to 599, got 100"),
+    "an answer's body": (lambda vault: vault.answer_next(200, {"a": b""}), "body: expected what is a JSON object"),
+    "a body that is none": (lambda vault: vault.answer_next(200, {"a": float("nan")}), "body: expected what is a JSON"),
+    "call": (lambda vault: vault.before_next("x"), "call: expected a function without parameters, such as"),  # type: ignore[arg-type]  # on purpose
 }
 
 
@@ -43,15 +59,34 @@ def test_what_cannot_be_asked_for_is_refused(vault: Vault, act: Callable[[Vault]
 
 
 def test_aims_are_shown_and_forgotten_at_a_reset(vault: Vault) -> None:
-    vault.fail_next(503, 2, path="secret/*", method="GET")
-    vault.delay_next("1500ms")
+    vault.fail_next(503, 2, path="secret/*", method="PUT")
+    vault.delay_next("1500ms", when="after")
     vault.drop_next(when="after")
+    vault.answer_next(204)
+    vault.before_next(print)
 
     assert [repr(aim) for aim in vault.aims] == [
-        "Aim(GET secret/*: fail with 503, 2 times)",
-        "Aim(any method *: wait 1.5s, 1 times)",
-        "Aim(any method *: no answer, dropped after, 1 times)",
+        "Aim(POST secret/*: answered 503, 2 times)",
+        "Aim(any method *: wait 1.5s after, once)",
+        "Aim(any method *: no answer, dropped after, once)",
+        "Aim(any method *: answered 204, once)",
+        "Aim(any method *: a call before, once)",
     ]
     vault.reset()
-    assert vault.aims == ()
+    assert vault.aims == vault.unfired == ()
     assert vault.get("sys/mounts").ok
+
+
+def test_what_has_not_happened_is_known(vault: Vault) -> None:
+    vault.fail_next(503, 2, path="secret/*")
+    vault.fail_next(503, path="sekret/*")
+    forgotten = vault.expect(["GET sys/health", "GET sys/mounts"])
+    entered = vault.expect([])
+    vault.get("secret/data/app")
+
+    assert [*vault.unfired] == [vault.aims[1], forgotten, entered]
+    assert repr(forgotten) == "expect(GET sys/health, …) is for a with: nothing was compared"
+    for _ in range(2):
+        with entered:
+            pass
+    assert [*vault.unfired] == [vault.aims[1], forgotten]

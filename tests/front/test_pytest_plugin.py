@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import ast
-import math
 import os
-import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from xml.etree import ElementTree
 
 import pytest
-import yaml
-
-from labkit.cli import main
 
 pytest_plugins = ["pytester"]
 
@@ -38,7 +32,7 @@ class Keeper:
         self.modules |= {name: module for name, module in sys.modules.items() if not name.startswith("test_")}
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def keeper() -> Iterator[Keeper]:
     """Set up before pytester and torn down after it, which forgets modules once more."""
     keeper = Keeper()
@@ -64,83 +58,6 @@ def play(
     return run
 
 
-@pytest.mark.slow
-def test_each_file_is_one_test(play: Play, vary: Vary) -> None:
-    result = play("-v", one=vary(), two=vary(("lost: 0", "lost: 1")))
-
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["one.lab.yaml::one PASSED*", "two.lab.yaml::two FAILED*"])
-
-
-def test_both_endings_are_collected(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
-    (pytester.path / "one.lab.yml").write_text(vary(), encoding="utf-8")
-
-    result = play("-v", one=vary())
-    result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["one.lab.yaml::one PASSED*", "one.lab.yml::one PASSED*"])
-
-
-def test_a_failure_is_reported_without_a_traceback(play: Play, vary: Vary) -> None:
-    result = play(two=vary(("lost: 0", "lost: 1")))
-
-    result.stdout.fnmatch_lines(
-        [
-            "*_ two _*",
-            "A small lab: not as expected (seed 7, 10s of lab time)",
-            "two.lab.yaml:15:3: of them lost: expected 1, got 0 (broken)",
-            "   15 |   lost: 1",
-            "      |   ^^^^",
-            "the last events:",
-            "to run it again: labkit run two.lab.yaml --seed 7",
-        ]
-    )
-    result.stdout.no_fnmatch_line("*Traceback*")
-    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
-
-
-def test_a_typo_is_reported_in_a_few_lines(play: Play, vary: Vary) -> None:
-    result = play("-q", "--no-header", three=vary(("do: promote", "do: promot")))
-
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["three.lab.yaml:12:10: step 3, do: expected a verb, got 'promot' — did you mean 'promote'?"]
-    )
-    assert len(result.outlines) <= 10
-
-
-def test_what_stays_unknown_fails(play: Play, vary: Vary) -> None:
-    result = play(four=vary(("after: 2s", "at: 9900ms"), ("end: 10s", "end: 9900ms"), ("  primary: tokyo\n", "")))
-
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["A small lab: unknown *", "*step 3: promote tokyo: expected done, got 1 step not begun (unknown)"]
-    )
-
-
-@pytest.mark.slow
-def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object, **named: object) -> None:
-        raise RuntimeError("a bug of ours")
-
-    monkeypatch.setattr("labkit.scenario.verdict.judge", fail)
-    result = play(five=vary())
-
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*RuntimeError: a bug of ours"])
-
-
-def test_a_junit_file_says_seed_losses_and_digest(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
-    play("--junitxml=all.xml", good=vary(), bad=vary(("lost: 0", "lost: 3")))
-    tests = ElementTree.parse(pytester.path / "all.xml").iter("testcase")
-    found = {test.get("name"): {row.get("name"): row.get("value") for row in test.iter("property")} for test in tests}
-
-    for name, word in (("good", "as expected"), ("bad", "not as expected")):
-        digest = found[name].pop("digest")
-        assert found[name].items() >= {"seed": "7", "lost": "0", "rpo": "0s", "verdict": word}.items()
-        assert digest is not None
-        assert re.fullmatch("[0-9a-f]{64}", digest)
-
-
 def test_other_files_are_left_alone(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
     (pytester.path / "six.yaml").write_text("not: ours")
     (pytester.path / "seven.lab").write_text("not: ours")
@@ -149,115 +66,9 @@ def test_other_files_are_left_alone(play: Play, pytester: pytest.Pytester, vary:
     play().assert_outcomes(passed=1)
 
 
-def test_collecting_reads_no_file(play: Play) -> None:
-    result = play("--collect-only", "-q", nine="not: [a scenario")
-
-    assert "nine.lab.yaml::nine" in result.outlines
-    assert result.ret == 0
-
-
-MANY = (
-    (
-        "lab:\n",
-        "seeds: 100\nmatrix:\n  latency: [1ms, 80ms]\n  lost: [0, 1]\n  exclude: [{latency: 1ms, lost: 1}]\nlab:\n",
-    ),
-    ("latency: 80ms}\n  c", "latency: $(matrix.latency)}\n  c"),
-    ("lost: 0", "lost: $(matrix.lost)"),
-)
-MANY_IDS = [
-    f"many[latency={latency}-lost={lost}-seeds {seeds}]"
-    for latency, lost in (("1ms", 0), ("80ms", 0), ("80ms", 1))
-    for seeds in ("0-49", "50-99")
-]
-
-
-def test_a_file_with_seeds_and_a_matrix_is_an_item_for_each_block(play: Play, vary: Vary) -> None:
-    result = play("--collect-only", "-q", many=vary(*MANY))
-
-    assert [line for line in result.outlines if "::" in line] == [f"many.lab.yaml::{name}" for name in MANY_IDS]
-
-
-def test_a_block_that_fails_names_its_seeds_and_reports_the_first(play: Play, vary: Vary) -> None:
-    result = play("-q", "--labkit-seeds", "2", "--junitxml=all.xml", many=vary(*MANY))
-
-    result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "*_ many[[]latency=80ms-lost=1-seeds 0-1[]] _*",
-            "A small lab: not as expected in all 2 runs (2 seeds)",
-            "seeds that are not as expected: 0, 1",
-            "the first of them:",
-            "A small lab: not as expected (latency: 80ms, lost: 1, seed 0, 10s of lab time)",
-            "*of them lost: expected 1, got 0 (broken)",
-            "to run it again: labkit run many.lab.yaml --seed 0 --only latency=80ms-lost=1",
-        ]
-    )
-
-
-def test_what_any_run_is_to_show_is_judged_over_all_seeds_in_one_item(play: Play, vary: Vary) -> None:
-    text = vary(("lab:\n", "seeds: 3\nsometimes:\n  - {primary: [paris, tokyo]}\nlab:\n"), ("end: 10s", "end: 8s"))
-    result = play("-q", seen=text)
-
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*_ seen[[]seeds 0-2[]] _*", "A small lab: not as expected over all 3 runs (3 seeds)"])
-    result.stdout.fnmatch_lines(["*true in none of 3 runs *broken"])
-    play("-q", "--labkit-seeds", "2", seen=text).assert_outcomes(passed=1)
-
-
-def test_a_file_with_many_runs_is_read_once(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
-    from labkit.scenario.documents.yaml_positions import read
-
-    seen = []
-
-    def noted(path: str) -> object:
-        seen.append(path)
-        return read(path)
-
-    monkeypatch.setattr("labkit.scenario.many.run_blocks.read", noted)
-    play("-q", "--labkit-seeds", "1", many=vary(*MANY), one=vary()).assert_outcomes(passed=3, failed=1)
-
-    assert seen == ["many.lab.yaml"]
-
-
-@pytest.mark.parametrize("head", ["seeds: 0\n", "matrix: {a: []}\n", "seeds: [3\n"])
-def test_runs_that_cannot_be_known_are_one_item_that_says_why(head: str, play: Play, vary: Vary) -> None:
-    result = play("-v", many=vary(("lab:\n", f"{head}lab:\n")))
-
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["many.lab.yaml::many FAILED*", "many.lab.yaml:2:*: *expected *"])
-
-
 @pytest.mark.parametrize("count", ["0", "many", "10001"])
 def test_a_number_of_seeds_that_cannot_be_used_is_refused(count: str, play: Play, vary: Vary) -> None:
     assert play("--labkit-seeds", count, many=vary()).ret == pytest.ExitCode.USAGE_ERROR
-
-
-@pytest.mark.slow
-def test_another_repository_sees_the_same_items_and_verdicts_in_any_number_of_processes(
-    tmp_path: Path, vary: Vary
-) -> None:
-    (tmp_path / "many.lab.yaml").write_text(vary(*MANY), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "PYTEST_ADDOPTS": ""}
-    found = []
-    for processes in ("0", "2"):
-        named = [] if installed_as_plugin() else ["-p", "labkit.front.pytest_plugin"]
-        command = [sys.executable, "-m", "pytest", *named, "-n", processes, "--junitxml=all.xml", "-q", "many.lab.yaml"]
-        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
-        tests = ElementTree.parse(tmp_path / "all.xml").iter("testcase")
-        found.append(
-            {
-                str(test.get("name")): (
-                    test.find("failure") is None,
-                    {row.get("name"): row.get("value") for row in test.iter("property")},
-                )
-                for test in tests
-            }
-        )
-
-    assert found[0] == found[1]
-    assert sorted(found[0]) == sorted(MANY_IDS)
-    assert [found[0][name][0] for name in MANY_IDS] == [True, True, True, True, False, False]
-    assert len({found[0][name][1]["digest"] for name in MANY_IDS[:4]}) == 4
 
 
 def installed_as_plugin() -> bool:
@@ -267,8 +78,9 @@ def installed_as_plugin() -> bool:
     return any(point.name == "labkit" for point in entry_points(group="pytest11"))
 
 
-def test_only_the_public_names_of_pytest_are_used() -> None:
-    tree = ast.parse(PLUGIN.read_text())
+@pytest.mark.parametrize("name", ["pytest_plugin.py", "scenario_items.py"])
+def test_only_the_public_names_of_pytest_are_used(name: str) -> None:
+    tree = ast.parse((PLUGIN.parent / name).read_text())
     imported = {
         name
         for node in ast.walk(tree)
@@ -316,25 +128,6 @@ def test_it_is_what_the_entry_point_names() -> None:
 
     assert project["entry-points"]["pytest11"] == {"labkit": "labkit.front.pytest_plugin"}
     assert PLUGIN.is_file()
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=path.name, marks=[] if path.name in QUICK else pytest.mark.slow)
-        for path in sorted((CHECKOUT / "scenarios" / "first").glob("*.lab.yaml"))
-    ],
-)
-@pytest.mark.slow
-def test_the_command_line_and_the_plugin_agree(path: Path, play: Play, capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["run", "-q", str(path)])
-    output = capsys.readouterr().out
-    result = play("-q", again=path.read_text(encoding="utf-8"))
-
-    items = math.prod(len(values) for values in (yaml.safe_load(path.read_text()).get("matrix") or {}).values())
-    result.assert_outcomes(**{"passed" if code == 0 else "failed": items})
-    assert "as expected" in output
-    assert ("not as expected" in output) == (code == 1)
 
 
 def test_the_fixtures_give_each_test_a_world_of_its_own(pytester: pytest.Pytester, play: Play) -> None:
@@ -472,3 +265,214 @@ def test_the_vault_of_a_session_is_reset_after_each_test(pytester: pytest.Pytest
     )
 
     play("-p", "no:randomly").assert_outcomes(passed=4)
+
+
+CONTENTS = """
+import pytest
+
+@pytest.fixture(scope="session")
+def labkit_contents():
+    return {"secret/data/app": {"data": {"user": "ada"}}}
+"""
+
+
+def test_contents_are_the_same_in_each_fixture(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        @pytest.mark.parametrize("name", ["labkit_vault", "labkit_session_vault", "labkit_vaults"])
+        def test_vault(request, labkit_session_vault, name, turn):
+            vault = request.getfixturevalue(name)
+            vault = vault() if name == "labkit_vaults" else vault
+            assert len(vault.calls) == 0
+            for _ in range(2):
+                assert vault.get("secret/data/app").data["data"] == {"user": "ada"}
+                vault.delete("secret/metadata/app")
+                vault.reset()
+        """
+    )
+    pytester.makeconftest(CONTENTS)
+
+    play().assert_outcomes(passed=6)
+
+
+def test_contents_that_are_no_mapping_are_refused_in_a_sentence(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile("def test_vault(labkit_vault): pass")
+    pytester.makeconftest(
+        CONTENTS.replace('{"secret/data/app": {"data": {"user": "ada"}}}', '[("secret/data/app", {})]')
+    )
+    result = play()
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*contents: expected a mapping of paths to the bodies that are posted there, got a list"]
+    )
+
+
+UNFIRED = """
+    import pytest
+
+    def test_typo(labkit_vault):
+        labkit_vault.fail_next(503, path="secret/date/*")
+        assert labkit_vault.get("secret/data/app").status == 404
+
+    def test_forgotten_with(labkit_vaults):
+        labkit_vaults().expect(["GET sys/health"])
+
+    def test_of_the_session(labkit_session_vault):
+        labkit_session_vault.drop_next()
+
+    def test_fires(labkit_vault, labkit_session_vault):
+        labkit_vault.fail_next(503, times=9)
+        assert labkit_vault.get("secret/data/app").status == 503
+
+    def test_fails_anyway(labkit_vault):
+        labkit_vault.delay_next("2s")
+        assert False, "of its own"
+
+    def test_is_forgiven(labkit_vault):
+        labkit_vault.drop_next()
+        labkit_vault.reset()
+"""
+
+
+def test_what_was_asked_for_and_did_not_happen_fails_the_test(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(UNFIRED)
+    result = play()
+
+    result.assert_outcomes(passed=2, failed=4)
+    result.stdout.fnmatch_lines(
+        [
+            "*_ test_typo _*",
+            "this was asked for, and did not happen before the test ended:",
+            "    Aim(any method secret/date/[*]: answered 503, once)",
+            "*_ test_forgotten_with _*",
+            "    expect(GET sys/health, …) is for a with: nothing was compared",
+            "*_ test_of_the_session _*",
+            "    Aim(any method [*]: no answer, dropped before, once)",
+            "*_ test_fails_anyway _*",
+            "E       AssertionError: of its own",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*wait 2s*")
+
+
+def test_a_project_lets_aims_be_left(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(UNFIRED)
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def labkit_aims_must_fire():
+            return False
+        """
+    )
+
+    play().assert_outcomes(passed=5, failed=1)
+
+
+def test_the_environment_names_the_vault_and_is_undone(
+    pytester: pytest.Pytester, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAULT_ADDR", "https://production.example")
+    pytester.makepyfile(
+        """
+        import os
+        import hvac
+
+        def test_inside(labkit_environment, labkit_vault, labkit_server):
+            assert labkit_environment is labkit_vault
+            assert os.environ["VAULT_ADDR"] == labkit_server
+            assert hvac.Client().lookup_token()["data"]["path"] == "auth/token/root"
+
+        def test_outside():
+            assert os.environ["VAULT_ADDR"] == "https://production.example"
+        """
+    )
+
+    play("-p", "no:randomly").assert_outcomes(passed=2)
+
+
+@pytest.mark.slow
+def test_servers_with_tls_lead_to_the_vaults_of_their_fixtures(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        import requests
+
+        URLS = set()
+
+        def asked(served, vault):
+            vault.calls.clear()
+            for url in (served.url, served.url.replace("localhost", "127.0.0.1")):
+                answer = requests.get(url + "/v1/sys/health", verify=served.authority, timeout=9)
+                assert answer.status_code == 200
+            assert len(vault.calls) == 2
+            URLS.add(served.url)
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_vault(labkit_tls_server, labkit_vault, turn):
+            asked(labkit_tls_server, labkit_vault)
+            assert len(URLS) == 1
+
+        def test_session(labkit_session_tls_server, labkit_session_vault):
+            asked(labkit_session_tls_server, labkit_session_vault)
+            assert len(URLS) == 2
+        """
+    )
+
+    play("-p", "no:randomly").assert_outcomes(passed=3)
+
+
+def test_a_module_has_a_vault_of_its_own_contents(pytester: pytest.Pytester, play: Play) -> None:
+    text = """
+        import urllib.request
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def labkit_contents():
+            return {"secret/data/NAME": {"data": {}}}
+
+        @pytest.fixture(scope="module")
+        def started(labkit_module_vault, labkit_module_server):
+            labkit_module_vault.post("secret/data/made-once", {"data": {}})
+            labkit_module_vault.keep_for_reset()
+            return labkit_module_server
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_program(started, labkit_module_vault, turn):
+            assert labkit_module_vault.list("secret/metadata").data["keys"] == ["NAME", "made-once"]
+            asked = urllib.request.Request(started + "/v1/secret/data/x", b'{"data": {}}')
+            asked.add_header("X-Vault-Token", labkit_module_vault.root_token)
+            urllib.request.urlopen(asked).close()
+        """
+    pytester.makepyfile(test_a=text.replace("NAME", "app"), test_b=text.replace("NAME", "bar"))
+
+    play("-p", "no:randomly").assert_outcomes(passed=4)
+
+
+@pytest.mark.parametrize("scope", ["session", "module"])
+def test_a_vault_is_reset_also_where_another_fixture_fails_at_its_end(
+    pytester: pytest.Pytester, play: Play, scope: str
+) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.fixture
+        def broken(labkit_{scope}_vault):
+            yield labkit_{scope}_vault
+            raise RuntimeError("at its end")
+
+        def test_first(broken):
+            broken.post("secret/data/app", {{"data": {{}}}})
+
+        def test_second(labkit_{scope}_vault):
+            assert labkit_{scope}_vault.get("secret/data/app").status == 404
+        """
+    )
+
+    play("-p", "no:randomly").assert_outcomes(passed=2, errors=1)

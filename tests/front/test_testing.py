@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import hvac
 import pytest
 import requests
 
-import labkit
+import labkit.testing
 from labkit import Vault
+from labkit.front import testing
 
 
 def test_a_program_finds_the_vault_by_its_environment_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,16 +43,60 @@ def test_the_environment_is_undone_after_an_error(monkeypatch: pytest.MonkeyPatc
     assert "VAULT_ADDR" not in os.environ
 
 
-def test_with_tls_the_authority_is_handed_out() -> None:
+def test_with_tls_the_authority_is_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/none.pem")
     vault = Vault.dev(seed=8)
     with labkit.testing.patched(vault, tls=True) as served:
         assert served is vault
         url, authority = os.environ["VAULT_ADDR"], os.environ["VAULT_CACERT"]
         assert url.startswith("https://localhost:")
-        assert requests.get(f"{url}/v1/sys/health", verify=authority, timeout=9).status_code == 200
-        with pytest.raises(requests.exceptions.SSLError):
-            requests.get(f"{url}/v1/sys/health", timeout=9)
+        for address in (url, url.replace("localhost", "127.0.0.1")):
+            assert requests.get(f"{address}/v1/sys/health", timeout=9).status_code == 200
+            assert requests.get(f"{address}/v1/sys/health", verify=authority, timeout=9).status_code == 200
+            monkeypatch.delenv("REQUESTS_CA_BUNDLE")
+            with pytest.raises(requests.exceptions.SSLError):
+                requests.get(f"{address}/v1/sys/health", timeout=9)
+            os.environ["REQUESTS_CA_BUNDLE"] = authority
     assert not Path(authority).exists()
+    assert os.environ["REQUESTS_CA_BUNDLE"] == "/none.pem"
+
+
+HVAC = """
+import labkit.testing
+{before}
+def ask():
+    import hvac
+    return hvac.Client().is_authenticated()
+
+for _ in range(2):
+    with labkit.testing.patched(tls=True):
+        print(ask())
+import hvac.v1
+print(hvac.v1.VAULT_CACERT)
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import hvac"], ids=["inside", "before"])
+@pytest.mark.parametrize("variable", [None, "/etc/real.pem"])
+@pytest.mark.slow
+def test_hvac_is_led_whenever_it_is_imported_and_left_as_it_was(before: str, variable: str | None) -> None:
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("VAULT_", "REQUESTS_"))}
+    given = {} if variable is None else {"VAULT_CACERT": variable}
+    command = [sys.executable, "-c", HVAC.format(before=before)]
+    ended = subprocess.run(command, env={**variables, **given}, capture_output=True, text=True, check=False)
+
+    assert (ended.stdout, ended.stderr) == (f"True\nTrue\n{variable}\n", "")
+
+
+def test_it_is_imported_as_a_module_too() -> None:
+    command = (
+        "import labkit.testing\nfrom labkit.testing import Dropped, patched\nprint(labkit.testing.Dropped is Dropped)"
+    )
+    ended = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+
+    assert ended.stdout == "True\n"
+    assert labkit.testing.__all__ == testing.__all__
+    assert all(getattr(labkit.testing, name) is getattr(testing, name) for name in testing.__all__)
 
 
 def test_contents_are_written_or_refused_by_their_path() -> None:
@@ -59,6 +106,8 @@ def test_contents_are_written_or_refused_by_their_path() -> None:
     assert vault.get("plain/a").data == {"user": "ada"}
     with pytest.raises(ValueError, match="POST sys/mounts/plain was refused with 400: path is already in use"):
         labkit.testing.fill(vault, {"sys/mounts/plain": {"type": "kv"}})
+    with pytest.raises(ValueError, match=r"contents: expected a mapping of paths to the bodies .*, got a list"):
+        labkit.testing.fill(vault, [("plain/a", {})])  # type: ignore[arg-type]  # on purpose
 
 
 def test_a_reset_comes_back_to_what_was_kept() -> None:

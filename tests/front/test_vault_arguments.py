@@ -33,9 +33,13 @@ def test_no_odd_setting_makes_a_vault(name: str) -> None:
 
 
 def test_a_setting_that_there_is_not_is_named_with_those_there_are() -> None:
-    says = "settings: expected a setting of a vault, got 'versoin'; there are: version, .* — did you mean 'version'"
+    says = "settings: expected a setting of a vault, got 'versoin'; there are: clock, seed, .* — did you mean 'version'"
     with pytest.raises(ValueError, match=says):
         Vault.dev(versoin="1.16.3")
+    with pytest.raises(ValueError, match=r"got 'sed'; .*, key_cooldown_s — did you mean 'seed'\?"):
+        Vault.dev(sed=7)
+    with pytest.raises(ValueError, match=r"got 'seed'; there are: version, .*, key_cooldown_s$"):
+        Vault.open("lab.db", seed=7)
 
 
 @pytest.mark.parametrize(

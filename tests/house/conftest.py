@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
+from tests.house.trees import forget
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(autouse=True, scope="package")
+def trees() -> Iterator[None]:
+    """What was parsed for one test is there for the next, and for no test elsewhere."""
+    yield
+    forget()
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.house.trees import tree
+
 MAX_FIELDS = 6
 
 AREAS = ("engines", "auth", "system", "replication")
@@ -124,8 +126,8 @@ def test_the_shape_of_an_endpoint_file(source: str, wrong: int, tmp_path: Path) 
 def read(source: str, path: Path, checkout: Path) -> Module:
     parts = path.relative_to(checkout).with_suffix("").parts
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    tree = ast.parse(source)
-    return Module(name, path.name, tree, tuple(name for statement in tree.body for name in names(statement)))
+    body = tree(source).body
+    return Module(name, path.name, tree(source), tuple(name for statement in body for name in names(statement)))
 
 
 def names(statement: ast.stmt) -> list[str]:

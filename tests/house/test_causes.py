@@ -13,6 +13,7 @@ from labkit.lab.causes.event_choice import EXPLAINED
 from labkit.lab.causes.why import RULES
 from labkit.lab.cloud_fault_table import OBSERVED as DONE_TO_CLOUD
 from labkit.trace import EVENTS
+from tests.house.trees import nodes, tree
 
 OF_MESSAGES = ("request", "lost")  # by what became of it, a message is explained by one rule or the other
 EMITS = {"observe": 0, "_observe": 0, "Observe": 0, "Observed": 2}
@@ -67,10 +68,9 @@ def observations(source: str) -> Iterator[str]:
     """The kinds of observations that a module reports."""
     if "bserve" not in source:
         return
-    tree = ast.parse(source)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    constants = {**shared_constants(), **texts_of(tree.body)}
+    calls = [node for node in nodes(source) if isinstance(node, ast.Call)]
+    functions = [node for node in nodes(source) if isinstance(node, ast.FunctionDef)]
+    constants = {**shared_constants(), **texts_of(tree(source).body)}
     handing_on = dict(EMITS)
     for kind in kinds_given(calls, EMITS):  # a function that hands its argument on reports what it is called with
         around = function_around(kind, functions)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import networkx as nx
 
+from tests.house.trees import nodes
+
 Edges = set[tuple[str, str]]
 
 
@@ -54,7 +56,7 @@ def edges(sources: dict[str, str]) -> Edges:
 def imports(source: str) -> frozenset[tuple[str, str]]:
     """The module of each import, and what is taken from it: a name inside, or a module of its own."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             found |= {(alias.name, alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:

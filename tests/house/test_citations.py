@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -73,15 +74,20 @@ def test_what_does_not_exist_is_found(text: str, lost: str) -> None:
 
 def unresolved(text: str) -> list[str]:
     """The citations in a text that lead nowhere."""
-    rules = entries("rules")
     cited = RULE.findall(text)
     cited += [number for listed, single in DECISION.findall(text) for number in NUMBER.findall(listed or single)]
-    lost = [name for name in cited if name not in rules]
+    lost = [name for name in cited if name not in entries_of("rules")]
     for match in SECTION.finditer(text):
         in_comment = "#" in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
         cited_text = match["cited"].splitlines()[0] if in_comment else match["cited"]
         lost += lost_in_api(" ".join(cited_text.split()))
     return lost
+
+
+@cache
+def entries_of(topic: str) -> dict[str, str]:
+    """The entries of a page, read once for all texts."""
+    return entries(topic)
 
 
 def lost_in_api(cited: str) -> list[str]:
@@ -91,7 +97,7 @@ def lost_in_api(cited: str) -> list[str]:
     if section.startswith("``"):
         return lost
     item = ITEM.match(section)
-    body = entries("api").get(item["section"] if item else section)
+    body = entries_of("api").get(item["section"] if item else section)
     if body is None or (item and f"\n{item['item']}. " not in body):
         return [section, *lost]
     return lost

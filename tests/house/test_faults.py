@@ -17,6 +17,7 @@ from labkit.scenario.acts import ACTS
 from labkit.scenario.verb import FAULT
 from labkit.scenario.verbs import VERBS
 from labkit.views.dashboard_faults import BUTTONS, LINE_FAULTS, NODE_FAULTS
+from tests.house.trees import nodes
 
 NAMES = {name for fault in FAULTS for name in (fault.name, fault.verb, fault.method)}
 MAX_NAMES = 2  # a module may know a fault or two; who lists more has a table of its own
@@ -134,7 +135,7 @@ def test_a_fault_or_two_may_be_named(source: str) -> None:
 def lists_of_faults(source: str) -> list[tuple[int, list[str]]]:
     """The outermost tuples, lists, sets and dicts of a module that name more faults than it may know."""
     found, known = [], range(0)
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict) and node.lineno not in known:
             parts = node.keys if isinstance(node, ast.Dict) else node.elts
             texts = {text for part in parts if part is not None for text in texts_of(part)}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.trees import tree
+
 # Entries that begin with a dot belong to tools and are not counted.
 TOP_LEVEL = {
     "pyproject.toml",
@@ -110,7 +112,7 @@ def crowded(modules: list[Path]) -> dict[str, int]:
 
 def has_docstring(source: str) -> bool:
     """Whether a module says what it is for; parsed only where its first lines do not show it."""
-    return bool(re.match(r'"""\w[^"\\]*"""\n', source) or ast.get_docstring(ast.parse(source)))
+    return bool(re.match(r'"""\w[^"\\]*"""\n', source) or ast.get_docstring(tree(source)))
 
 
 def mirrored(path: Path) -> Path:
@@ -123,7 +125,7 @@ def mirrored(path: Path) -> Path:
 
 def has_code(source: str) -> bool:
     """Whether a module holds more than its docstring and the future import."""
-    for statement in ast.parse(source).body:
+    for statement in tree(source).body:
         text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         if not text and not future:

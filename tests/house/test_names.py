@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.trees import nodes, tree
+
 # A limit is MAX_ or MIN_, per is PER: `MAX_DEPTH`, `NONCES_PER_DRAW`.
 OTHER_LIMIT = re.compile(r"^_?(?:MOST|LONGEST|SHORTEST|DEEPEST|LARGEST|SMALLEST|KEPT)(?:_|$)")
 OTHER_RATE = re.compile(r"(?<!_IN)_AN?_")
@@ -56,7 +58,7 @@ def test_other_names_are_accepted(source: str) -> None:
 
 def public_classes(source: str) -> Iterator[str]:
     """The classes of a module that can be reached from outside: those of functions are not."""
-    waiting: list[ast.AST] = [ast.parse(source)]
+    waiting: list[ast.AST] = [tree(source)]
     while waiting:
         for node in ast.iter_child_nodes(waiting.pop()):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -69,7 +71,7 @@ def public_classes(source: str) -> Iterator[str]:
 def misnamed(source: str) -> list[str]:
     """The constants of a module that name a limit or a rate otherwise, as `line name`."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Store) or not node.id.isupper():
             continue
         if OTHER_LIMIT.search(node.id) or OTHER_RATE.search(node.id):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.trees import nodes
+
 # The longest name that fits a module decides.  A name that is not here may import the standard library alone.
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.trace": frozenset({"pandas"}),
@@ -43,6 +45,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.reference": frozenset({"pydantic"}),
     "labkit.front.lab_file.encoding": frozenset({"cbor2"}),
     "labkit.front.pytest_plugin": frozenset({"pytest"}),
+    "labkit.front.scenario_items": frozenset({"pytest"}),
     "labkit.doors.requests": frozenset({"requests", "urllib3"}),
     "labkit.doors.httpx": frozenset({"httpx"}),
     "labkit.doors.hvac": frozenset({"hvac", "requests"}),
@@ -152,7 +155,7 @@ def cells_import(path: Path) -> set[str]:
 def libraries(source: str) -> frozenset[str]:
     """The top-level names that a module imports from neither labkit nor the standard library."""
     imported: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:

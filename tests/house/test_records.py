@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.trees import nodes
+
 # What a row of the benches takes longer with the constructor: medians of ten processes of each, in which two of
 # the same code differ by up to 2 %.
 EARNED = {
@@ -39,12 +41,13 @@ def test_each_way_to_it_is_seen() -> None:
 
 def takes_new(code: str) -> bool:
     """Whether code imports ``new`` of ``record``, reaches it through the module, or makes tuples as it does."""
-    nodes = [*ast.walk(ast.parse(code))]
-    froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "labkit.service.record"]
+    froms = [
+        node for node in nodes(code) if isinstance(node, ast.ImportFrom) and node.module == "labkit.service.record"
+    ]
     if any(alias.name == "new" for node in froms for alias in node.names):
         return True
     return any(
         (node.value.id, node.attr) in (("record", "new"), ("tuple", "__new__"))
-        for node in nodes
+        for node in nodes(code)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from tests.house.trees import nodes
+
 MODULE_LINES = 400
 FUNCTION_LINES = 40
 PARAMETERS = 6
@@ -54,7 +56,7 @@ def too_large(source: str) -> list[str]:
     lines = len(source.splitlines())
     if lines > MODULE_LINES:
         found.append(f"1 the module has {lines} lines, limit {MODULE_LINES}")
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, Function):
             found += too_large_function(node)
     return found

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.trees import nodes
+
 
 @pytest.mark.slow
 def test_no_tuple_is_made_of_a_generator(modules: list[Path], checkout: Path) -> None:
@@ -24,7 +26,7 @@ def of_generators(code: str) -> list[int]:
     """The lines that make a tuple of a generator."""
     return [
         node.lineno
-        for node in ast.walk(ast.parse(code))
+        for node in nodes(code)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tuple"
         if any(isinstance(argument, ast.GeneratorExp) for argument in node.args)
     ]

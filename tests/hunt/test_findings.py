@@ -6,17 +6,23 @@ from typing import Any
 
 import pytest
 
-from labkit.hunt.findings import EXCEPTION, SeedFinding, Signature, exception_of, findings_of
+from labkit.hunt.findings import EXCEPTION, SeedFinding, Signature, exception_of, findings_of, signature_of
 from labkit.hunt.labs import lab_data
 from labkit.hunt.world import World, read, world_of
 from labkit.lab.plan.blueprint import pair, triangle
+from tests.zoo.mistakes import ZOO
+from tests.zoo.planting import planted
 
 REPLICATE = {"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "1s"}
 
 
-def played(*steps: dict[str, Any], blueprint: Any = None) -> World:
+def built(*steps: dict[str, Any], blueprint: Any = None) -> World:
     data = {"scenario": "x", "seed": 0, "lab": lab_data(blueprint or pair()), "timeline": [REPLICATE, *steps]}
-    return world_of(read(data)).run()
+    return world_of(read(data))
+
+
+def played(*steps: dict[str, Any], blueprint: Any = None) -> World:
+    return built(*steps, blueprint=blueprint).run()
 
 
 def signatures(world: World) -> list[Signature]:
@@ -47,6 +53,18 @@ def test_the_names_of_clusters_are_not_either():
     lima = {"do": "replicate", "primary": "paris", "secondary": "lima", "after": "1s"}
 
     assert signatures(played(lima, {**PROMOTE, "cluster": "lima"}, blueprint=triangle())) == [SPLIT]
+
+
+@pytest.mark.parametrize("name", ["tokens-observed", "streams-shared"])
+def test_what_breaks_before_any_is_a_primary_has_one_signature_however_far_the_run_goes(name: str):
+    rule = ZOO[name].rule
+    with planted(ZOO[name]):
+        ended = played()
+        stopped = built().run(until=lambda world: rule in world.invariants.broken)
+
+    found = [signature_of(world, world.invariants.broken[rule]) for world in (ended, stopped)]
+    assert found[0] == found[1]
+    assert found[0].roles == ("other",)
 
 
 def test_the_earliest_is_first_and_says_what_was_seen():

@@ -20,7 +20,8 @@ from labkit.hunt.shrinking.shrinker import Shrinker
 from labkit.hunt.writing import written
 from tests.examples import examples
 
-FINDINGS = examples(8)
+FINDINGS = examples(8, fewest=2)
+LIKELY = (3, 5, 16, 17, 20, 33, 37, 38)  # what broke when this was written: others are played where these do not
 SEEDS = 200
 STEPS_MEDIAN, LINES, RUNS_MEDIAN, RUNS_WORST = 6, 40, 40, 200
 
@@ -38,7 +39,7 @@ class Shrunk(NamedTuple):
 def shrunk() -> list[Shrunk]:
     """The first findings of a careless campaign, shrunk."""
     found: list[Shrunk] = []
-    for seed in range(SEEDS):
+    for seed in dict.fromkeys((*LIKELY, *range(SEEDS))):
         for finding in play(seed, "careless", None).findings:
             data, began = drawn(seed, "careless").data, process_time()
             shrinker = Shrinker(data, finding.signature)

@@ -123,6 +123,16 @@ def test_an_operators_request_is_counted_and_not_traced(books, judge, outcome, c
     assert (len(books._trace), judge.calls) == (0, [])
 
 
+def test_of_an_operators_request_that_failed_it_is_kept_how_it_asked(books):
+    for method, outcome in (("POST", "refused"), ("GET", "unknown"), ("POST", "answered")):
+        books.take(reports.AskEnded(9, "paris-operator", "sys/x", outcome, ASKED, method=method))
+
+    assert [(ask.method, ask.outcome) for ask in ledger_of(books).failed_asks] == [
+        ("POST", "refused"),
+        ("GET", "unknown"),
+    ]
+
+
 def test_a_mode_is_traced_when_it_changed_and_judged_when_it_is_another(books, judge):
     for mode, state in (("primary", "running"), ("primary", "running"), ("primary", "odd")):
         books.take(reports.ModeChanged(1, "paris", mode, state))

@@ -103,7 +103,7 @@ def test_many_small_secrets_go_through_as_well() -> None:
     )
 
 
-@pytest.mark.parametrize("standby", [False, True])
+@pytest.mark.parametrize("standby", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_activation_token_is_unwrapped_past_the_bulk_on_the_line(narrow: Lab, standby: bool) -> None:
     """The question and the answer: the value keeps the line busy for 48 s, and an unwrap has eight."""
     write(narrow, "large", 6 * MB)
@@ -147,10 +147,11 @@ def faults(lab: Lab, kind: str, seconds: int) -> None:
 
 
 ONE_WAY = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("to tokyo", "to paris")]
+CUTS = [(9, 20), (20, 1), *[pytest.param(*cut, marks=pytest.mark.slow) for cut in ((0, 1), (3, 5), (23, 16))]]
 
 
 @pytest.mark.parametrize("kind", ["both ways", *ONE_WAY])
-@pytest.mark.parametrize(("after_s", "for_s"), [(0, 1), (3, 5), (9, 20), (20, 1), (23, 16)])
+@pytest.mark.parametrize(("after_s", "for_s"), CUTS)
 def test_a_value_that_a_cut_loses_on_its_way_is_asked_for_again(
     narrow: Lab, kind: str, after_s: int, for_s: int
 ) -> None:
@@ -237,7 +238,7 @@ def test_who_is_revoked_takes_nothing_more_of_what_is_on_its_way(narrow: Lab) ->
 # ---- saved in the middle
 
 
-@pytest.mark.parametrize("seconds", [1, 4, 9, 17])
+@pytest.mark.parametrize("seconds", [9, *[pytest.param(second, marks=pytest.mark.slow) for second in (1, 4, 17)]])
 def test_a_lab_saved_while_a_value_is_on_its_way_goes_on_the_same(narrow: Lab, seconds: int) -> None:
     write(narrow, "large", 2 * MB)
     narrow.run(f"{seconds}s")
@@ -251,7 +252,7 @@ def test_a_lab_saved_while_a_value_is_on_its_way_goes_on_the_same(narrow: Lab, s
     assert again.snapshot() == narrow.snapshot()
 
 
-@pytest.mark.parametrize("seconds", [3, 12, 20, 37, 50])
+@pytest.mark.parametrize("seconds", [20, *[pytest.param(second, marks=pytest.mark.slow) for second in (3, 12, 37, 50)]])
 def test_a_lab_saved_during_a_first_sync_goes_on_the_same(seconds: int) -> None:
     lab = over(MB)
     for number in range(3):

@@ -251,7 +251,7 @@ def allowed_errors(key: str) -> tuple[type[ValueError], ...]:
         ),
         (
             lambda lab: lab.slow("paris", "tokyo", latency="-1s"),
-            "latency: expected a duration from 0s up such as 80ms, 1.5s or 1h30m, got '-1s'",
+            "latency: expected a duration from 0s up such as 80ms, 1.5s, 1h30m or 2d, got '-1s'",
         ),
         (lambda lab: lab.slow("paris", "tokyo"), "slow: expected latency= or factor=, got neither"),
         (

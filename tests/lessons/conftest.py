@@ -87,6 +87,7 @@ DOUBLE = Exercise(
 )
 LATEST = Question(
     name="latest",
+    world=Vault,
     asks="Which version is the latest?",
     least=0,
     most=9,
@@ -98,6 +99,7 @@ LATEST = Question(
 )
 KIND = Question(
     name="kind",
+    world=Vault,
     asks="Which?",
     choices=("old", "new"),
     measure=lambda vault: "new",

@@ -113,6 +113,7 @@ def test_a_pyodide_of_another_version_is_refused(
         lay_out(tmp_path / "target", [pyodide], [])
 
 
+@pytest.mark.slow
 def test_the_first_given_folder_that_has_a_file_gives_it(pyodide: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -121,6 +122,7 @@ def test_the_first_given_folder_that_has_a_file_gives_it(pyodide: Path, tmp_path
     assert "cffi" in lay_out(tmp_path / "target", [other, pyodide], [])
 
 
+@pytest.mark.slow
 def test_what_no_folder_has_is_fetched(pyodide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served = tmp_path / "served"
     served.mkdir()
@@ -147,6 +149,7 @@ def test_a_download_that_fails_says_why(tmp_path: Path, monkeypatch: pytest.Monk
         browser_python._download_pure(tmp_path)
 
 
+@pytest.mark.slow
 def test_labkit_is_packed_whole_and_twice_the_same(tmp_path: Path, checkout: Path) -> None:
     first = pack_labkit(tmp_path)
     content = first.read_bytes()

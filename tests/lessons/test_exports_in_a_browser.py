@@ -1,65 +1,83 @@
-"""Lessons as nbconvert exports them, every prediction answered: they play from a file, and axe finds nothing in them.
+"""Lessons as the documented command exports them, every prediction answered: what a page shows, and what it asks for.
 
 They need a browser and nbconvert; axe where ``LABKIT_AXE`` names it: ``make browser``.
 """
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from functools import cache
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from labkit.lessons.catalogue import LESSONS
+from labkit.lessons.catalogue import LESSONS, plan
+from labkit.places import notebooks
+from tests import environment
 from tests.axe import violations, with_axe
 from tests.browser import BROWSER, Browser, in_a_browser
-from tests.notebooks.test_form import answered, cells_of
-from tests.notebooks.test_notebooks import run
+from tests.notebooks.test_form import answered
 
 pytestmark = [pytest.mark.slow, in_a_browser]
-nbformat = pytest.importorskip("nbformat")
-nbconvert = pytest.importorskip("nbconvert", reason="nbconvert comes with the extra notebook")
+pytest.importorskip("nbconvert", reason="nbconvert comes with the extra notebook")
 
 EACH = pytest.mark.parametrize("number", LESSONS)
 PLAYED = pytest.mark.parametrize("number", ["00", "04", "05", "06", "07", "08"])
 FOCUSED = "document.activeElement?.textContent"
 FRAME = "document.querySelector('iframe')"
+COMMAND = ("--to", "html", "--execute", "--template", "labkit")
+WIDER_THAN_ITS_PLACE = """[...document.querySelectorAll('.highlight pre, .jp-OutputArea-output table')]
+  .filter((one) => one.checkVisibility()
+    && Math.max(one.scrollWidth, one.offsetWidth) > one.parentElement.clientWidth + 1)
+  .map((one) => one.textContent.trim().slice(0, 80))"""
+CUT_PICTURES = """[...document.querySelectorAll('.labkit-picture')]
+  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.querySelector('title').textContent)"""
+CUT_FRAMES = """[...document.querySelectorAll('iframe')].flatMap((frame) => {
+  const cut = [], { left, right } = frame.getBoundingClientRect();
+  for (let one = frame.parentElement; one; one = one.parentElement) {
+    const box = one.getBoundingClientRect(), shows = getComputedStyle(one).overflowX;
+    if (shows !== "visible" && (box.left > left + 1 || box.right < right - 1)) cut.push(one.className);
+  }
+  return cut;
+})"""
+PAPER_OF_PICTURES = """[...document.querySelectorAll('svg.labkit')]
+  .map((one) => getComputedStyle(one).getPropertyValue('--labkit-paper'))"""
+A4_PX = 697
+"""What a sheet of A4 has between its margins."""
 
 
-@cache
-def ended(number: str) -> Any:
-    """A lesson's notebook with what each cell shows, as a kernel stores it."""
-    from IPython.core.formatters import DisplayFormatter
-
-    shown_as = DisplayFormatter()
-    names: dict[str, Any] = {"__name__": "__main__"}
-    cells = []
-    for kind, source in cells_of(number):
-        if kind == "markdown":
-            cells.append(nbformat.v4.new_markdown_cell(source))
-            continue
-        text = answered(source, number)
-        value, count = run(text, names), len(cells) + 1
-        data = shown_as.format(value)[0] or {"text/html": value._repr_html_()}  # a widget: what is beside it
-        output = nbformat.v4.new_output("execute_result", data, execution_count=count)
-        outputs = [] if value is None else [output]
-        cells.append(nbformat.v4.new_code_cell(text, outputs=outputs, execution_count=count))
-    return nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> Path:
+    """A folder to export in, which has this checkout's template, whatever is installed."""
+    made = tmp_path_factory.mktemp("exports")
+    templates = made / "share" / "nbconvert" / "templates"
+    templates.mkdir(parents=True)
+    (templates / "labkit").symlink_to(checkout / "labkit" / "lessons" / "export_template")
+    return made
 
 
 @pytest.fixture
-def exported(number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[bool, str]:
-    """The addresses of a lesson's export, light and dark."""
-    monkeypatch.chdir(tmp_path)
-    pages = {}
-    for dark, theme in ((False, "light"), (True, "dark")):
-        page, _ = nbconvert.HTMLExporter(theme=theme).from_notebook_node(ended(number))
-        path = tmp_path / f"{theme}.html"
-        path.write_text(page, encoding="utf-8")
-        pages[dark] = path.as_uri()
-    return pages
+def exported(number: str, folder: Path) -> str:
+    """The address of a lesson's export, which is made when it is first asked for."""
+    lesson = plan(number)
+    page = (folder / lesson.file).with_suffix(".html")
+    if not page.exists():
+        notebook = json.loads((notebooks() / lesson.file).read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell["source"] = answered("".join(cell["source"]), number)
+        (folder / lesson.file).write_text(json.dumps(notebook), encoding="utf-8")
+        command = [sys.executable, "-m", "nbconvert", *COMMAND, lesson.file]
+        own = environment.users() | {"JUPYTER_PATH": str(folder / "share")}
+        done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return page.as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -70,21 +88,69 @@ def browser() -> Iterator[Browser]:
 
 
 @EACH
-@with_axe
-def test_axe_finds_nothing(number: str, exported: dict[bool, str], browser: Browser) -> None:
-    found = []
-    for dark, url in exported.items():
+def test_it_asks_no_host_and_runs_no_script_but_a_players(number: str, exported: str, browser: Browser) -> None:
+    page = Path(exported.removeprefix("file://")).read_text(encoding="utf-8")
+    browser.look(1280, 900)
+    browser.open(exported)
+
+    assert [url for url in browser.requested() if not url.startswith(("file:", "data:", "about:"))] == []
+    assert re.findall(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//|@import|\bimport\(", page) == []
+    assert "<script" not in re.sub(r"srcdoc='[^']*'", "", page)
+    assert browser.complaints() == []
+
+
+@EACH
+def test_page_and_pictures_are_as_light_as_the_reader_wants(number: str, exported: str, browser: Browser) -> None:
+    for dark, paper in ((False, "#ffffff"), (True, "#111111")):
         browser.look(1280, 900, dark=dark)
-        browser.open(url)
+        browser.open(exported)
+
+        assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == rgb(paper)
+        assert set(browser.evaluate(PAPER_OF_PICTURES)) <= {paper}
+
+
+@EACH
+def test_nothing_is_cut_at_an_edge(number: str, exported: str, browser: Browser) -> None:
+    for width in (1280, 640, 360):
+        browser.look(width, 900)
+        browser.open(exported)
+
+        assert browser.evaluate("document.documentElement.scrollWidth") == width
+        assert browser.evaluate(WIDER_THAN_ITS_PLACE) == [], width
+    browser.look(A4_PX, 900)
+    browser.open(exported)
+    with on_paper(browser):
+        assert browser.evaluate(WIDER_THAN_ITS_PLACE) == []
+        assert browser.evaluate(CUT_PICTURES) == []
+
+
+@pytest.mark.parametrize("number", ["07"])
+def test_of_what_needs_a_kernel_a_page_shows_the_picture(number: str, exported: str, browser: Browser) -> None:
+    browser.look(1280, 900)
+    browser.open(exported)
+
+    titles = browser.evaluate("[...document.querySelectorAll('svg.labkit > title')].map((one) => one.textContent)")
+
+    assert len([title for title in titles if title.startswith("Merkle index of tokyo")]) == 1
+    assert browser.evaluate("document.querySelectorAll('.jupyter-widgets').length") == 0
+
+
+@EACH
+@with_axe
+def test_axe_finds_nothing(number: str, exported: str, browser: Browser) -> None:
+    found = []
+    for dark in (False, True):
+        browser.look(1280, 900, dark=dark)
+        browser.open(exported)
         found += violations(browser)
 
     assert found == []
 
 
 @PLAYED
-def test_it_plays_from_a_file_by_keyboard(number: str, exported: dict[bool, str], browser: Browser) -> None:
+def test_it_plays_from_a_file_by_keyboard(number: str, exported: str, browser: Browser) -> None:
     browser.look(1280, 1000)
-    browser.open(exported[False])
+    browser.open(exported)
     browser.evaluate(f"{FRAME}.scrollIntoView(); {FRAME}.focus(); 0")
     frame = inside(browser)
     begun = said(browser, frame)
@@ -100,31 +166,37 @@ def test_it_plays_from_a_file_by_keyboard(number: str, exported: dict[bool, str]
 
 
 @PLAYED
-def test_on_paper_a_player_gives_way_to_its_timeline_and_table(
-    number: str, exported: dict[bool, str], browser: Browser
-) -> None:
+@pytest.mark.parametrize("width", [1280])
+def test_the_pictures_of_a_player_fit_its_frame(number: str, width: int, exported: str, browser: Browser) -> None:
+    browser.look(width, 1000)
+    browser.open(exported)
+    browser.evaluate(f"{FRAME}.scrollIntoView(); {FRAME}.focus(); 0")
+    frame = inside(browser)
+
+    assert browser.evaluate(CUT_FRAMES) == []
+    assert evaluated(browser, frame, CUT_PICTURES.replace("one.querySelector('title').textContent", "one.id")) == []
+    assert browser.evaluate("document.documentElement.scrollWidth") == width
+
+
+@PLAYED
+def test_on_paper_a_player_gives_way_to_its_timeline_and_table(number: str, exported: str, browser: Browser) -> None:
     browser.look(794, 1100)
-    browser.open(exported[False])
+    browser.open(exported)
     shown = f"[{FRAME}.offsetHeight > 0, document.querySelector('iframe + details table').checkVisibility(ALL)]"
     shown = shown.replace("ALL", "{contentVisibilityAuto: true}")
     on_screen = browser.evaluate(shown)
-    browser.call("Emulation.setEmulatedMedia", media="print")
-    try:
-        on_paper = browser.evaluate(shown)
-    finally:
-        browser.call("Emulation.setEmulatedMedia", media="")
+    with on_paper(browser):
+        printed = browser.evaluate(shown)
 
-    assert (on_screen, on_paper) == ([True, False], [False, True])
+    assert (on_screen, printed) == ([True, False], [False, True])
 
 
 @EACH
-def test_without_scripts_timeline_and_tables_are_shown(
-    number: str, exported: dict[bool, str], browser: Browser
-) -> None:
+def test_without_scripts_timeline_and_tables_are_shown(number: str, exported: str, browser: Browser) -> None:
     browser.look(640, 900)
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
-        browser.open(exported[True])
+        browser.open(exported)
         beside = browser.evaluate(
             "[...document.querySelectorAll('iframe + details')].map((one) => {"
             " one.querySelector('summary').click();"
@@ -139,6 +211,21 @@ def test_without_scripts_timeline_and_tables_are_shown(
     assert bool(beside) is (number in PLAYED.args[1])
     assert tables >= 1
     assert wide == 640, "nothing is wider than the page"
+
+
+def rgb(colour: str) -> str:
+    """A colour such as #ffffff as a browser says it."""
+    return f"rgb{tuple(bytes.fromhex(colour[1:]))}"
+
+
+@contextmanager
+def on_paper(browser: Browser) -> Iterator[None]:
+    """Show the page as it is printed."""
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        yield
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
 
 
 def inside(browser: Browser) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def test_recall_asks_and_says_whether_it_was_known(here):
     assert "Which number? (one / two)" in repr(here.recall())
     assert here.recall(1).lines == ("Which number? (one / two)",)
     assert kept(here) == {}
-    assert here.recall(1, "one").outcome == "otherwise"
+    assert here.recall(1, "one").outcome == "not so"
     assert kept(here)["99/recall/00: Which number?"] == {"missed": True}
     assert here.recall(1, "two").outcome == RIGHT
     assert kept(here)["99/recall/00: Which number?"] == {"missed": False}
@@ -57,6 +58,7 @@ def test_a_prediction_is_sealed_by_its_reveal(here, vault):
     vault.post(APP, {"data": {}})
     assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; this lab shows 2."
     assert "You said 3, and that stays; 2 stands beside it." in here.predict("latest", 2).lines
+    assert here.predict("latest", 3).lines[:2] == ("Which version is the latest?", "You said 3, and that stays.")
     assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; later you said 2; this lab shows 2."
     assert kept(here)["99/predict/latest"]["answer"] == 3
 
@@ -66,8 +68,8 @@ def test_the_outcome_is_measured_in_the_lab_that_is_handed_in_and_not_kept(here,
     vault.post(APP, {"data": {}})
     assert here.reveal("latest", vault).outcome == "as you said"
     vault.post(APP, {"data": {}})
-    assert here.reveal("latest", vault).outcome == "otherwise"
-    assert set(kept(here)["99/predict/latest"]) == {"answer", "sure", "revealed"}
+    assert here.reveal("latest", vault).outcome == "not so"
+    assert kept(here)["99/predict/latest"] == {"answer": 2, "sure": 2, "revealed": "not so"}
 
 
 def test_a_wrong_model_has_its_reply_and_everybody_is_given_the_reason(here, vault):
@@ -101,7 +103,7 @@ def test_a_measure_that_fails_is_no_verdict(tmp_path, vault):
     assert "revealed" not in kept(here)["99/predict/latest"]
 
 
-@pytest.mark.parametrize("answer", [-1, 10, True, "1", None, [1], float("nan")])
+@pytest.mark.parametrize("answer", [-1, 10, True, "one", "", "nan", "10", None, [1], float("nan")])
 def test_an_answer_of_another_kind_is_refused(here, answer):
     with pytest.raises(ValueError, match="answer: expected a number from 0 to 9"):
         here.predict("latest", answer)
@@ -122,8 +124,8 @@ def test_a_choice_is_one_of_those_there_are(here):
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_reveal_asks_for_a_lab(here, vault, count):
     here.predict("latest", 1)
-    for handed in (3, [vault] * count):
-        with pytest.raises(ValueError, match="world: expected the lab or vault"):
+    for handed in (3, [vault] * count, Lab.pair(seed=1)):
+        with pytest.raises(ValueError, match="world: expected the vault above, got "):
             here.reveal("latest", handed)
 
 
@@ -205,19 +207,30 @@ def test_progress_says_whether_help_was_needed_and_whether_it_was_done_again(her
     assert skill("double") == "alone"
     here.check("two", vault)
     assert skill("two") == "again later"
-    assert ("exercise two", "again later") in here.done().rows
+    assert ("exercise two", "again later: right once more, after another exercise") in here.done().rows
+    assert ("exercise double", "alone: right without a hint") in here.done().rows
     assert ("prediction latest", "open") in here.done().rows
     assert "again later" in repr(Lesson(PLAN, str(here.progress.path.parent)).done())
+
+
+async def begins_only(number: int) -> int:
+    return 2 * number
+
+
+def yields_only(number: int) -> Iterator[int]:
+    yield 2 * number
 
 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda here: here.check("two"), "expected the vault"),
-        (lambda here: here.check("two", 1, 2), "expected the vault"),
+        (lambda here: here.check("two"), "expected the vault after 'two', got 0 arguments"),
+        (lambda here: here.check("two", 1, 2), "expected the vault after 'two', got 2 arguments"),
         (lambda here: here.check("two", 3), "the vault: expected what here.start"),
         (lambda here: here.check("two", Lab.pair(seed=1)), ""),
-        (lambda here: here.check("double", 3), "expected a function"),
+        (lambda here: here.check("double", 3), "expected a function that does its work when it is called"),
+        (lambda here: here.check("double", begins_only), "without async or yield, got a function"),
+        (lambda here: here.check("double", yields_only), "without async or yield, got a function"),
         (lambda here: here.check("tow", ...), "two"),
         (lambda here: here.hint("tow"), "an exercise of this lesson"),
         (lambda here: here.start("tow"), "an exercise of this lesson"),
@@ -257,3 +270,79 @@ def test_an_exercise_may_begin_with_a_text_and_take_one(tmp_path):
     assert here.check("double", here.start("double") + "cdefgh").outcome == "right"
     with pytest.raises(ValueError, match="a function of one number: expected a text, got"):
         here.check("double", len)
+
+
+def test_an_answer_is_taken_as_a_number_or_as_its_text(here, vault):
+    assert "You said 2 and are fairly sure." in here.predict("latest", "2").lines
+    vault.post(APP, {"data": {}})
+    assert here.reveal("latest", vault).outcome == "as you said"
+    assert ("prediction latest", "you said 2: as you said") in here.done().rows
+    assert here.predict("kind", " New").lines[1] == "You said new and are fairly sure."
+
+
+def test_a_recall_of_a_number_takes_a_number(tmp_path):
+    of_numbers = replace(PLAN.recalls[0], choices=("2", "3", "none"), answer="3")
+    here = Lesson(replace(PLAN, recalls=(of_numbers,)), str(tmp_path))
+    assert [here.recall(1, given).outcome for given in (3, 3.0, "3", " 3", 2, "None")] == [RIGHT] * 4 + ["not so"] * 2
+
+
+def test_without_an_answer_it_says_how_sure_is_written(here):
+    assert "sure=1 for a guess, 2 for fairly sure, 3 for certain" in repr(here.predict("latest", ...))
+
+
+def test_what_is_sealed_says_how_to_begin_again(here, vault):
+    here.predict("latest", 1)
+    here.reveal("latest", vault)
+    assert here.predict("latest", 2).lines[2] == "`labkit lessons --reset 99` begins the lesson again."
+
+
+def test_functions_climb_by_what_they_do_whatever_the_check_sees(here):
+    wrong = [lambda n: 0, lambda n: 0 * n, lambda n: n - n]
+    given = []
+    for function in (wrong[0], wrong[0], *wrong[1:]):
+        assert here.check("double", function).lines[1] == "Seen here: 4 became 0."
+        given.append(here.hint("double").lines[0])
+    assert given == ["look at n", "look at n", "n is a number", "post()"]
+
+
+def test_what_began_otherwise_has_hints_of_its_own(here):
+    other = Vault.dev(seed=6)
+    set_two(other)
+    here.check("two", other)
+    assert "first line" in here.hint("two").lines[0]
+
+
+def test_beside_what_was_seen_a_refusal_is_said(here, vault):
+    vault.post(APP, {"data": {"n": 3}})
+    vault.post("secret/data/app2", {"n": 2})
+    assert here.check("two", vault).lines[2].startswith("Refused since the start: POST secret/data/app2 answered 400")
+
+
+def test_what_is_good_to_know_of_a_right_answer_is_said(tmp_path, vault):
+    here = Lesson(replace(PLAN, exercises=(replace(TWO, remark=lambda seen: f"n is {seen['n']}."),)), str(tmp_path))
+    set_two(vault)
+    assert here.check("two", vault).lines == ("n is 2", "n is 2.")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"99/predict/latest": {"revealed": True}},
+        {"99/predict/latest": {"answer": None, "sure": 2}},
+        {"99/predict/latest": {"answer": 1, "sure": 9}},
+        {"99/check/two": {"failed": "is two"}},
+        {"99/check/two": {"failed": "is two", "attempt": "x", "rungs": 5}},
+        {"99/check/two": {"failed": "is two", "attempt": "x", "rungs": {"is two": [9]}}},
+        {"99/check/two": {"failed": 7, "attempt": "x", "skill": 5}},
+    ],
+)
+def test_a_record_that_somebody_changed_stops_nothing(here, vault, record):
+    here.progress.write(record)
+    assert here.done().rows
+    assert here.hint("two").outcome == "hint"
+    assert here.reveal("latest", vault).outcome == NOT_ATTEMPTED
+    assert here.predict("latest", 1).outcome == "sealed"
+    assert here.reveal("latest", vault).outcome == "as you said"
+    vault.post(APP, {"data": {"n": 3}})
+    assert here.check("two", vault).outcome == NOT_YET
+    assert here.hint("two").lines[0] == "look at n"

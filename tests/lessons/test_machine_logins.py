@@ -1,10 +1,13 @@
-"""Lesson 03: its parts, the minutes it says it takes, and what its stretch shows."""
+"""Lesson 03: its parts, the minutes it says it takes, and what its table shows of the audit file."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from labkit.lessons.machine_logins import LESSON
-from labkit.lessons.machine_logins.five_reasons import start
-from labkit.lessons.machine_logins.machines import login
+from labkit.lessons.said import RowTable
+from tests.notebooks.test_form import cells_of
+from tests.notebooks.test_notebooks import run
 
 
 def test_it_takes_as_long_as_it_says():
@@ -12,13 +15,12 @@ def test_it_takes_as_long_as_it_says():
     assert [one.name for one in LESSON.exercises] == ["web_only", "five_reasons", "shift"]
 
 
-def test_keys_that_roll_twice_keep_an_honest_machine_out_for_five_minutes():
-    vault, statuses = start(), []
-    assert login(vault, "web-1").ok
-    for wait in ("1s", "1s", "5m"):
-        if wait != "5m":
-            vault.cloud.roll_keys()
-        vault.advance(wait)
-        statuses.append(login(vault, "web-1").status)
+def test_the_table_shows_each_answer_beside_what_the_audit_file_says():
+    names: dict[str, Any] = {"__name__": "__main__"}
+    shown = [run(source, names) for kind, source in cells_of("03") if kind == "code" and "here.check" not in source]
+    (table,) = [one for one in shown if isinstance(one, RowTable) and one.title == "Five logins"]
+    reasons = ["resource_group", "machine_claim", "expired", "audience", "algorithm"]
 
-    assert statuses == [200, 403, 200]
+    assert [row[1:] for row in table.rows] == [
+        ("403", f"1 error occurred: * permission denied ; {reason}") for reason in reasons
+    ]

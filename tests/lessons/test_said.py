@@ -35,9 +35,16 @@ def test_a_table_is_aligned_and_its_head_is_marked():
     shown = table("Answers", [{"cluster": "paris", "answers": 200}, {"cluster": "x", "answers": "<none>"}])
 
     assert repr(shown) == "Answers\ncluster  answers\nparis    200\nx        <none>"
-    assert '<th scope="col">cluster</th>' in shown._repr_html_()
-    assert "<td>&lt;none&gt;</td>" in shown._repr_html_()
-    assert "<caption>Answers</caption>" in shown._repr_html_()
+    assert '<th scope="col" style="text-align:left">cluster</th>' in shown._repr_html_()
+    assert ">&lt;none&gt;</td>" in shown._repr_html_()
+    assert ">Answers</caption>" in shown._repr_html_()
+
+
+def test_only_a_long_word_is_broken_where_a_page_ends():
+    page = table("Paths", [{"a": "secret/data/orders/1", "b": "some short words in a row"}])._repr_html_()
+
+    assert '<td style="text-align:left;overflow-wrap:anywhere">secret/data/orders/1</td>' in page
+    assert '<td style="text-align:left">some short words in a row</td>' in page
 
 
 def test_rows_of_other_columns_are_refused():

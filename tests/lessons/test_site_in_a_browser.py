@@ -71,6 +71,14 @@ READY = "jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status =
 RUN = """jupyterapp.commands.execute("notebook:run-all-cells").then(
   (value) => { window.ended = String(value); }, (error) => { window.ended = String(error); }); 0"""
 
+EXECUTED = """(async () => {
+  let printed = "";
+  const future = jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code: CODE });
+  future.onIOPub = ({ content }) => { printed += content.text ?? content.evalue ?? ""; };
+  await future.done;
+  return printed;
+})()"""
+
 
 class SiteServer(ThreadingHTTPServer):
     """Hands out a site, remembers what was asked for, and has browsers report what goes to another host."""
@@ -202,6 +210,20 @@ def test_a_lesson_shows_what_it_shows_elsewhere(
     first_visit = [server.site / path.lstrip("/") for path in sorted(server.asked)]
     packed = sum(len(gzip.compress(path.read_bytes())) for path in first_visit if path.is_file())
     assert packed <= MAX_FIRST_VISIT_BYTES
+
+
+def test_what_is_answered_stays_in_the_browser(server: SiteServer, browser: Browser) -> None:
+    for name, code, said in (
+        ("00_tour", "here.predict('survive', 5)", "You said 5"),
+        ("01_secret_versions", "lesson('00').done()", "you said 5"),
+    ):
+        browser.open(f"{server.url}/lab/index.html?path={name}.ipynb")
+        browser.wait_for(OPEN, DEADLINE_MS)
+        browser.wait_for(READY, DEADLINE_MS)
+        asked = f"from labkit.lessons import lesson\nhere = lesson('00')\nprint({code})"
+
+        assert said in browser.evaluate(EXECUTED.replace("CODE", json.dumps(asked)))
+    assert server.reported == []
 
 
 def played(path: Path, folder: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from labkit import Lab
 from labkit.lessons.catalogue import LESSONS, plan
 from labkit.lessons.judging import ELSEWHERE, judge, refusals
-from labkit.lessons.plan import Exercise
+from labkit.lessons.plan import Act, Exercise
 from labkit.lessons.said import NOT_ATTEMPTED, NOT_YET, RIGHT
 from labkit.service.silence import Silence
 
@@ -18,6 +19,22 @@ EXERCISES = {f"{number}/{one.name}": one for number in LESSONS for one in plan(n
 EACH = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 
 pytestmark = pytest.mark.slow
+
+HandedIn = Callable[[Exercise, Act], tuple[Any, ...]]
+
+
+@pytest.fixture(scope="module")
+def handed_in() -> HandedIn:
+    """What is handed in of a way or a trap: done once for all tests, since a verdict changes nothing of it."""
+    kept: dict[tuple[int, int], tuple[Any, ...]] = {}
+
+    def once(exercise: Exercise, act: Act) -> tuple[Any, ...]:
+        key = id(exercise), id(act)
+        if key not in kept:
+            kept[key] = exercise.handed_in(act)
+        return kept[key]
+
+    return once
 
 
 def look_only(world: Any) -> None:
@@ -39,9 +56,9 @@ def test_there_are_twenty_eight_exercises_in_ten_lessons():
 
 
 @EACH
-def test_ways_are_right_and_traps_are_refused_by_their_condition(exercise: Exercise) -> None:
-    ways = {name: judge(exercise, exercise.handed_in(way))[:3] for name, way in exercise.ways.items()}
-    traps = {trap.name: judge(exercise, exercise.handed_in(trap.act))[:2] for trap in exercise.traps}
+def test_ways_are_right_and_traps_are_refused_by_their_condition(exercise: Exercise, handed_in: HandedIn) -> None:
+    ways = {name: judge(exercise, handed_in(exercise, way))[:3] for name, way in exercise.ways.items()}
+    traps = {trap.name: judge(exercise, handed_in(exercise, trap.act))[:2] for trap in exercise.traps}
 
     assert len(ways) >= 2
     assert len(traps) == len(exercise.traps) >= 5
@@ -50,8 +67,8 @@ def test_ways_are_right_and_traps_are_refused_by_their_condition(exercise: Exerc
 
 
 @EACH
-def test_no_condition_is_dead(exercise: Exercise) -> None:
-    refused = [refusals(exercise, exercise.handed_in(trap.act)) for trap in exercise.traps]
+def test_no_condition_is_dead(exercise: Exercise, handed_in: HandedIn) -> None:
+    refused = [refusals(exercise, handed_in(exercise, trap.act)) for trap in exercise.traps]
     needed = {names[0] for names in refused if len(names) == 1}
 
     assert {one.name for one in exercise.conditions if not one.for_its_sentence} == needed
@@ -60,8 +77,8 @@ def test_no_condition_is_dead(exercise: Exercise) -> None:
 
 
 @EACH
-def test_a_verdict_is_the_same_twice_and_changes_nothing(exercise: Exercise) -> None:
-    handed = exercise.handed_in(next(iter(exercise.ways.values())))
+def test_a_verdict_is_the_same_twice_and_changes_nothing(exercise: Exercise, handed_in: HandedIn) -> None:
+    handed = handed_in(exercise, next(iter(exercise.ways.values())))
     before = handed[0].trace.digest() if isinstance(handed[0], Lab) else None
     first, again = judge(exercise, handed), judge(exercise, handed)
 
@@ -84,13 +101,13 @@ def test_nothing_done_and_only_looking_are_not_attempted(exercise: Exercise) -> 
 
 
 @EACH
-def test_a_neighbours_answer_is_refused(exercise: Exercise) -> None:
+def test_a_neighbours_answer_is_refused(exercise: Exercise, handed_in: HandedIn) -> None:
     for other in EXERCISES.values():
         if other is exercise or other.start is None or exercise.start is None:
             continue
         if type(other.start()) is not type(exercise.start()) or len(other.takes) != len(exercise.takes):
             continue
-        handed = other.handed_in(next(iter(other.ways.values())))
+        handed = handed_in(other, next(iter(other.ways.values())))
         assert judge(exercise, handed)[:2] == (NOT_YET, ELSEWHERE)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labkit.lessons.tour import LESSON
 from labkit.lessons.tour.questions import ORDERS, PATH
 from labkit.lessons.tour.sixth import start
@@ -12,6 +14,7 @@ def test_it_takes_as_long_as_it_says():
     assert [one.name for one in LESSON.exercises] == ["sixth"]
 
 
+@pytest.mark.slow
 def test_a_planned_switch_loses_nothing():
     lab = start()
     lab["paris"].post(f"{PATH}/6", {"data": {}})

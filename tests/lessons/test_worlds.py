@@ -64,20 +64,35 @@ def test_of_a_vault_writes_are_done():
         ("transit/decrypt/none", {"ciphertext": "vault:v1:x"}, 400),
     ],
 )
-def test_a_request_that_was_refused_is_not_done(path, body, status):
+def test_a_write_that_was_refused_is_done_and_a_reading_is_not(path, body, status):
     vault = Vault.dev(seed=5)
     begun = acts_of(vault)
 
-    assert vault.post(path, body).status == status
-    assert vault.post("secret/data/app", WRITE, token="hvs.unknown").status == 403
+    assert vault.get("secret/data/app").status == 404
+    assert vault.get("secret/data/app", token="hvs.unknown").status == 403
     assert acts_of(vault) == begun
+    assert vault.post(path, body).status == status
+    assert acts_of(vault) != begun
 
 
-def test_a_write_that_a_lab_refuses_is_not_done():
+@pytest.mark.parametrize(
+    ("cluster", "path", "body", "status"),
+    [
+        ("tokyo", "secret/data/app", WRITE, 400),
+        ("paris", "secret/data/app", {"data": 5}, 400),
+        ("tokyo", "sys/replication/dr/secondary/promote", {"dr_operation_token": "hvs.x"}, 403),
+        ("tokyo", "sys/replication/dr/secondary/generate-operation-token/attempt", {}, 200),
+    ],
+)
+def test_in_a_lab_too_whoever_is_refused_has_tried_and_an_attempt_by_hand_counts(cluster, path, body, status):
     lab = fence()
-    assert lab["tokyo"].post("secret/data/app", WRITE).status == 400
-    assert lab["paris"].post("secret/data/app", {"data": 5}).status == 400
-    assert acts_of(lab) == acts_of(fence())
+    lab["paris"].get("secret/data/none")
+    lab["tokyo"].get("secret/data/app")
+    lab["tokyo"].merkle_check()
+    assert acts_of(lab) == acts_of(fence()), "what is read, by requests or a runbook"
+
+    assert lab[cluster].post(path, body).status == status
+    assert acts_of(lab) != acts_of(fence())
 
 
 def test_a_login_is_done_also_if_it_is_refused():

@@ -19,7 +19,9 @@ WITH_COMMANDS = ("vault", "lab", "serve", "differences", "words", "speed", "rule
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the clients' libraries
-@pytest.mark.parametrize("topic", WITH_PYTHON)
+@pytest.mark.parametrize(
+    "topic", [topic if topic == "serve" else pytest.param(topic, marks=pytest.mark.slow) for topic in WITH_PYTHON]
+)
 def test_the_python_of_a_page_runs(topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code = snippets.python(page(topic))
@@ -30,10 +32,10 @@ def test_the_python_of_a_page_runs(topic: str, tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("topic", WITH_COMMANDS)
 def test_the_commands_of_a_page_exist(topic: str) -> None:
-    found = snippets.commands(page(topic))
+    found, parse = snippets.commands(page(topic)), parser().parse_args
 
     assert found
-    assert all(parser().parse_args(command) for command in found)
+    assert all(map(parse, found))
 
 
 @pytest.mark.parametrize("topic", WITH_COMMANDS)

@@ -19,6 +19,7 @@ pytest_plugins = ["pytester"]
 keeper, play = test_pytest_plugin.keeper, test_pytest_plugin.play  # fixtures
 
 MAX_WORDS = 1_000
+LONG = ("demo", "run dr/forced-too-early", "prove replication")  # each has tests of its own
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 TESTS = [snippet for snippet in snippets.python(README) if "def test_" in snippet]
@@ -68,7 +69,14 @@ def test_its_drill_is_written_checked_run_and_collected(
     play(*commands[-1][1:]).assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("command", snippets.commands(README), ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, id=name, marks=pytest.mark.slow if name.startswith(LONG) else ())
+        for command in snippets.commands(README)
+        if (name := " ".join(command))
+    ],
+)
 def test_its_commands_run(
     command: list[str],
     tmp_path: Path,

@@ -29,4 +29,4 @@ def test_a_snippet_is_a_test_that_passes(
 
 
 def test_there_are_snippets() -> None:
-    assert len(SNIPPETS) == 8
+    assert len(SNIPPETS) == 7

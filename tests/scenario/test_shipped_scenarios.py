@@ -15,6 +15,8 @@ from labkit.lab.operations.kept_values import MIN_MASKED_CHARACTERS
 from labkit.scenario.event_log import event_log
 from labkit.scenario.measures import BROKEN, UNKNOWN
 from labkit.scenario.verdict import Verdict, judge
+from labkit.views.timeline import layout_of_lab
+from tests.views.layout.test_timeline_layout import overlapping, struck_through
 
 FILES = sorted((Path(__file__).resolve().parents[2] / "scenarios").rglob("*.lab.yaml"))
 EVERYDAY = ("unreachable-address", "foreign-share", "expired-activation-token")
@@ -40,7 +42,7 @@ def secrets(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", EACH)
-def test_it_goes_on_alike_after_a_cut_and_shows_nothing_that_is_kept(path: Path) -> None:
+def test_it_goes_on_alike_after_a_cut_and_is_shown_readably_without_what_is_kept(path: Path) -> None:
     whole = Lab.load(path).run()
     verdict = verdict_of(whole)
     lab = Lab.load(path).run(f"{whole.now * (3 + 4 * (FILES.index(path) % 2)) // 9}ns")
@@ -55,7 +57,9 @@ def test_it_goes_on_alike_after_a_cut_and_shows_nothing_that_is_kept(path: Path)
     shown = [*whole.trace.lines(), str(verdict), verdict._repr_html_(), whole.timeline()._repr_html_()]
     shown += [verdict.report(whole.scenario.scenario, whole.trace), *map(str, event_log(whole.trace)), repr(whole)]
     kept = [*secrets(whole.parts.console.values())]
+    placed = layout_of_lab(whole.queries)
 
+    assert (overlapping(placed), struck_through(placed)) == ([], [])
     assert [
         row for row in verdict.rows if row.status in (BROKEN, UNKNOWN) and not row.expected.startswith("sometimes")
     ] == []

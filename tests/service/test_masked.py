@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.service.masked import MAX_SHOWN_CHARACTERS, MAX_SHOWN_NAMES, NamesOnly, masked, shown, table
+from labkit.service.masked import MAX_SHOWN_CHARACTERS, MAX_SHOWN_NAMES, masked, shown, table
 from labkit.service.message import Reply, respond, silence
 
 SECRET = {"password": "canary", "n": 7}
@@ -42,13 +42,6 @@ def test_what_an_answer_shows_is_bounded_and_escaped():
     assert "<th>warning</th><td>&lt;i&gt;</td>" in wide._repr_html_()
     assert "<th>status</th><td>200</td>" in wide._repr_html_()
     assert "canary" not in repr(Reply({"a": "canary"}, auth={"client_token": "canary"}))
-
-
-def test_names_are_shown_and_no_text_of_them() -> None:
-    held = NamesOnly({"B": "canary-91c2", "A": ""})
-
-    assert repr(held) == str(held) == "NamesOnly(A, B)"
-    assert held["B"] == "canary-91c2"
 
 
 def test_twelve_names_of_an_object_and_of_each_object_in_it_are_shown() -> None:

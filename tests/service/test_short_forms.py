@@ -56,8 +56,11 @@ def test_what_else_is_given_goes_on_to_request():
     patient.get("secret/a", timeout="2s")
 
     assert patient.sent == ["2s"]
-    with pytest.raises(TypeError, match="timeout"):
+    with pytest.raises(TypeError, match=r"^get: expected only token, headers, namespace, got 'timeout'$"):
         Recorder().get("secret/a", timeout="2s")
+    known = "token, headers, namespace, timeout"
+    with pytest.raises(TypeError, match=rf"^post: expected only {known}, got 'wrap_ttl'; it is a header: headers="):
+        patient.post("secret/a", {}, wrap_ttl="60s")
 
 
 @pytest.mark.parametrize("form", ["get", "post", "patch"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.vault.caller import Caller
-from labkit.vault.policies import Acl
+from labkit.vault.policies.access_list import Acl
 from labkit.vault.token_record import Token
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from labkit.service.call_names import MAX_NAME_CHARACTERS, MAX_NAMES
 from labkit.service.message import respond
 from labkit.vault import calls
@@ -12,18 +14,19 @@ def last(service):
     return service.calls[-1]
 
 
-def test_a_call_says_what_was_done_and_never_a_value(service):
-    service.post("/v1/secret/data/app", {"data": {"password": "canary"}, "options": {"cas": 0}})
-    assert last(service) == Call("POST", "secret/data/app", 200, 1, "app", ("data", "options", "options.cas"))
+def test_a_call_says_what_was_done_and_no_text_of_it_has_a_value(service):
+    sent = {"data": {"password": "canary"}, "options": {"cas": 0}}
+    service.post("/v1/secret/data/app", sent)
+    assert last(service) == Call("POST", "secret/data/app", 200, 1, "app", ("data", "options", "options.cas"), sent)
     service.get("secret/data/app?version=1")
     assert last(service) == Call("GET", "secret/data/app", 200, 1, "app", ("version",))
     service.post("transit/keys/orders")
     assert last(service) == Call("POST", "transit/keys/orders", 200, 1, "orders")
     service.post("transit/keys/orders/rotate")
     service.post("transit/encrypt/orders", {"plaintext": "Y2FuYXJ5", "key_version": 2})
-    assert last(service) == Call("POST", "transit/encrypt/orders", 200, 2, "orders", ("plaintext", "key_version"))
+    assert last(service)[:6] == ("POST", "transit/encrypt/orders", 200, 2, "orders", ("plaintext", "key_version"))
     service.post("secret/data/app", {"data": {}, "options": {"cas": 7}})
-    assert last(service) == Call("POST", "secret/data/app", 400, None, "app", ("data", "options", "options.cas"))
+    assert last(service)[:6] == ("POST", "secret/data/app", 400, None, "app", ("data", "options", "options.cas"))
     service.get("nowhere/a?token=canary")
     assert last(service) == Call("GET", "nowhere/a", 404, None, "", ("token",))
     service.fail_next(503)
@@ -32,13 +35,55 @@ def test_a_call_says_what_was_done_and_never_a_value(service):
 
     assert "canary" not in repr(list(service.calls))
     assert "Y2FuYXJ5" not in repr(list(service.calls))
+    assert repr(last(service)) == "Call(DELETE secret/data/app 503)"
 
 
 def test_a_call_that_is_not_text_is_listed_too(service):
-    service.request(7, ["secret"], {"a": float("nan"), "\ud800": 1, 7: 2}, {7: 8})
+    service.request(7, ["secret"], {"a": object(), "\ud800": 1, 7: 2}, {7: 8})
     assert last(service) == Call("", "", 400, None, "", ("a",))
     service.request("x" * 100_000, "/v1/\ud800?token=canary", None, {})
     assert last(service) == Call("x" * 64, "\\ud800", 405)
+
+
+def test_a_body_is_what_was_sent_whatever_becomes_of_it(service):
+    sent: dict[str, Any] = {"data": {"tags": ["a"], "n": 1.5, "none": None}}
+    service.post("secret/data/app", sent)
+    sent["data"]["tags"].append("b")
+    service.calls[0].body["data"].clear()
+    service.fail_next(503)
+    service.put("secret/data/app", {"data": {}})
+    service.get("secret/data/app")
+
+    assert [call.body for call in service.calls] == [
+        {"data": {"tags": ["a"], "n": 1.5, "none": None}},
+        {"data": {}},
+        None,
+    ]
+
+
+def test_bodies_are_bounded_in_bytes_and_calls_are_kept_without_them(monkeypatch):
+    monkeypatch.setattr(calls, "MAX_BODIES_BYTES", 100_000)
+    kept = Calls()
+    for number in range(100):
+        kept.add("POST", str(number), {"n": number, "long": "x" * 9_000}, None, respond(200))
+        assert kept._bodies_bytes == sum(map(len, kept._bodies.values())) <= 100_000
+    kept.add("POST", "100", {"too long": "x" * calls.MAX_BODY_BYTES}, None, respond(200))
+
+    assert [call.body["n"] for call in kept if call.body] == list(range(89, 100))
+    assert (len(kept), kept[-1].names) == (101, ("too long",))
+    kept.clear()
+    assert (kept._bodies_bytes, kept._bodies) == (0, {})
+
+
+def test_a_call_that_is_pushed_out_takes_its_body_with_it(monkeypatch):
+    monkeypatch.setattr(calls, "MAX_CALLS", 10)
+    kept = Calls()
+    for number in range(30):
+        kept.add("POST", str(number), {"n": number, "long": "x" * 1_000}, None, respond(200))
+
+    assert [call.body["n"] for call in kept if call.body] == list(range(20, 30))
+    assert len(kept._bodies) == 10
+    assert kept._bodies_bytes == sum(map(len, kept._bodies.values()))
 
 
 def test_calls_can_be_gone_through_indexed_and_sliced(service):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.real import entropy
-from labkit.vault.core import Leadership, Settings
+from labkit.vault.core import Leadership, NamesOnly, Settings
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.seal_keys import SealKeys
@@ -19,6 +19,13 @@ PRIMARY = advance(Mode(), "enable_primary", cluster_id="set")
 def other_keys():
     """The keys of another replication set, open."""
     return SealKeys.opened(entropy(32), new_keyring(entropy, 0))
+
+
+def test_names_are_shown_and_no_text_of_them() -> None:
+    held = NamesOnly({"B": "canary-91c2", "A": ""})
+
+    assert repr(held) == str(held) == "NamesOnly(A, B)"
+    assert held["B"] == "canary-91c2"
 
 
 def test_a_node_shows_its_name_and_whether_it_is_sealed(service):

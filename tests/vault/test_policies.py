@@ -5,19 +5,22 @@ from __future__ import annotations
 import pytest
 
 from labkit.vault.policies import (
+    CAPABILITIES,
     CREATE,
     DEFAULT_POLICY,
     DELETE,
+    DENY,
     LIST,
     PATCH,
     READ,
+    ROOT_ACCESS,
     SUDO,
     UPDATE,
     WRAPPING_POLICY,
-    Acl,
     why_not_deleted,
     why_not_written,
 )
+from labkit.vault.policies.access_list import Acl
 from labkit.vault.policies.policy_text import parse_policy
 
 EVERYTHING = {
@@ -33,6 +36,19 @@ EVERYTHING = {
 
 def granted(acl: Acl, path: str) -> list[str]:
     return [name for name, bit in EVERYTHING.items() if acl.allows(bit, path)]
+
+
+def test_each_capability_is_a_bit_of_its_own() -> None:
+    assert sorted(CAPABILITIES.values()) == [1 << bit for bit in range(len(CAPABILITIES))]
+    assert CAPABILITIES["deny"] == DENY == max(CAPABILITIES.values())
+    assert list(CAPABILITIES) == ["create", "read", "update", "patch", "delete", "list", "sudo", "deny"]
+
+
+def test_root_may_everything() -> None:
+    assert ROOT_ACCESS.root
+    assert all(ROOT_ACCESS.allows(bit, "any/path", wrap_ttl_ns=1) for bit in CAPABILITIES.values())
+    assert ROOT_ACCESS.answer(SUDO, "any/path") is True
+    assert (ROOT_ACCESS.capabilities("any/path"), ROOT_ACCESS.rules()) == (["root"], [])
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from labkit.lab.nodes.election import KEY as LEASE
 from labkit.service.errors import ServiceError
-from labkit.vault.audit import DEVICES
 from labkit.vault.cors import CONFIG
-from labkit.vault.mounts import MANAGED_KEYS, MOUNTS, new_mount
+from labkit.vault.mounts import AUDIT_DEVICES, MANAGED_KEYS, MOUNTS, QUOTAS, new_mount
 from labkit.vault.policies.store import TEXTS
-from labkit.vault.quotas import QUOTAS
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.tree.journal import WAL_KEY
 from labkit.vault.replication.tree.kept_index import TAIL
@@ -254,7 +252,7 @@ def test_what_decides_about_no_request_is_data_and_what_journal_and_election_kee
     for key in (
         MOUNTS,
         QUOTAS,
-        DEVICES,
+        AUDIT_DEVICES,
         KEYRING,
         MODE_KEY,
         MANAGED_KEYS,

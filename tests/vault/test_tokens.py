@@ -12,7 +12,7 @@ from labkit.service.message import Request
 from labkit.vault import token_record, tokens
 from labkit.vault.caller import Caller
 from labkit.vault.context import Context
-from labkit.vault.policies import Acl
+from labkit.vault.policies.access_list import Acl
 from labkit.vault.token_index import index_of
 from labkit.vault.token_record import Token
 

@@ -29,7 +29,7 @@ def found_in(name: str, pinned: int, jobs: int) -> int:
     rule = ZOO[name].rule
     for begin in range(0, pinned, BATCH):
         seeds = range(begin, min(pinned, begin + BATCH))
-        results = measuring.in_processes(partial(measuring.play, name=name), seeds, jobs)
+        results = measuring.in_processes(partial(measuring.play, name=name), jobs, seeds)
         for seed, result in zip(seeds, results, strict=True):
             if rule in result.broken:
                 return seed + 1
@@ -38,7 +38,7 @@ def found_in(name: str, pinned: int, jobs: int) -> int:
 
 def broken_in(name: str, seeds: int, jobs: int) -> list[str]:
     """Return what a control breaks in so many schedules: seed and rules."""
-    results = measuring.in_processes(partial(measuring.play, name=name), range(seeds), jobs)
+    results = measuring.in_processes(partial(measuring.play, name=name), jobs, range(seeds))
     return [f"seed {seed}: {', '.join(result.broken)}" for seed, result in enumerate(results) if result.broken]
 
 

@@ -28,6 +28,8 @@ from labkit.vault.storage.memory import MemoryStorage
 from tests.zoo.planting import EXPLORE, FILE, PROVE, Mistake
 
 Step = Callable[..., Any]
+MAX_NODES = 9
+"""As many as a drawn lab has at most."""
 
 
 def _gives_up(state: Any, event: Any) -> Any:
@@ -91,13 +93,16 @@ def _forgets_touched(self: Rebuild, changed: Any) -> None:
 
 
 def _reverts_last(apply: Step) -> tuple[Step, Step]:
-    last: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+    last: dict[int, tuple[MemoryStorage, dict[str, Any], dict[str, Any]]] = {}  # a store that is held keeps its id
     crash = NodeHost.crash
 
     def applied(self: MemoryStorage, writes: Any, term: int, leaves: Any = None) -> None:
         if len(writes) > 1:
             keys = leaves or {}
-            last[id(self)] = {key: self.get(key) for key in writes}, {key: self.leaf(key) for key in keys}
+            last.pop(id(self), None)
+            last[id(self)] = self, {key: self.get(key) for key in writes}, {key: self.leaf(key) for key in keys}
+            if len(last) > MAX_NODES:
+                del last[next(iter(last))]
         apply(self, writes, term, leaves)
 
     def crashed(self: NodeHost) -> None:
@@ -105,7 +110,7 @@ def _reverts_last(apply: Step) -> tuple[Step, Step]:
         crash(self)
         before = last.pop(id(self.store), None)
         if led and before is not None and isinstance(self.store, MemoryStorage):
-            apply(self.store, before[0], 1 << 62, before[1])
+            apply(self.store, before[1], 1 << 62, before[2])
 
     return applied, crashed
 

@@ -1,4 +1,7 @@
-"""explore: draws schedules of faults and operators, plays them, and writes what breaks as small scenario files."""
+"""explore: draws schedules of faults and operators, plays them, and writes what breaks as small scenario files.
+
+Beside each file is its lab, saved just before it breaks.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +57,8 @@ def explore(given: argparse.Namespace) -> int:
     plan = Plan(seeds=given.seeds, operator=given.operator, beginning=beginning)
     with bar(given.seeds, "exploring", "seed") as grow:
         found = explored(plan, known, given.jobs, grow)
-    refused = _write(found, given.out)
-    say(found.report(f"{given.out}/", perf_counter() - began))
+    refused, saved = _write(found, given.out)
+    say(found.report(f"{given.out}/", perf_counter() - began), *[f"saved: {given.out}/{line}" for line in saved])
     return refused or found.exit_code
 
 
@@ -73,15 +76,18 @@ def _known(name: str | None) -> tuple[Known, ...]:
         raise UnusableKnown(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _write(found: Exploration, folder: str) -> int:
-    """Write the files; return the exit code of a refusal, else 0."""
-    files = [file for file in found.files if file is not None]
+def _write(found: Exploration, folder: str) -> tuple[int, list[str]]:
+    """Write the files; return the exit code of a refusal, else 0, and a line about each saved lab."""
+    from labkit.commands.search.saved_findings import save_beside
+
+    files, saved = [file for file in found.files if file is not None], list[str]()
     try:
         if files:
             os.makedirs(folder, exist_ok=True)
         for file in files:
             with open(os.path.join(folder, file.name), "w", encoding="utf-8", newline="\n") as target:
                 target.write(file.text)
+            saved.append(save_beside(file.name, file.text, folder))
     except (OSError, ValueError) as error:
-        return refuse(f"{folder}: cannot be written: {getattr(error, 'strerror', None) or error}")
-    return AS_EXPECTED
+        return refuse(f"{folder}: cannot be written: {getattr(error, 'strerror', None) or error}"), saved
+    return AS_EXPECTED, saved

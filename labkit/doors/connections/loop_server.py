@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import socket
 
 QUIET_S = 60.0
+LOOK_S = 0.002
 _NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -34,10 +36,27 @@ class LoopServer(uvicorn.Server):
         super().__init__(config)
         self._backlog, self._log, self._shared = backlog, log, SharedParts()
         self._quiet_until_s = 0.0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._asked = asyncio.Event()  # to stop
+
+    def stop(self) -> None:
+        """Ask it to stop; any thread may do so."""
+        self.should_exit = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has stopped already
+                self._loop.call_soon_threadsafe(self._asked.set)
+
+    async def main_loop(self) -> None:
+        """Keep the date of answers until it is asked to stop."""
+        tick = 0
+        while not await self.on_tick(tick):
+            tick += 10  # uvicorn's tenths of a second
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._asked.wait(), 1)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept connections."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._note)
         await self.lifespan.startup()
         if self.lifespan.should_exit:
@@ -67,10 +86,24 @@ class LoopServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop; who has not read answers until the end of uvicorn's patience does not get them."""
-        await super().shutdown(sockets)
-        for connection in [*self.server_state.connections]:
+        state = self.server_state
+        for listening in (*self.servers, *(sockets or ())):
+            listening.close()
+        end_delays = getattr(self.config.loaded_app, "end_delays", None)
+        if end_delays is not None:
+            end_delays()
+        for connection in [*state.connections]:
+            connection.shutdown()
+        patience_s = self.config.timeout_graceful_shutdown or 0
+        ends_s = asyncio.get_running_loop().time() + patience_s
+        while (state.connections or state.tasks) and asyncio.get_running_loop().time() < ends_s:
+            await asyncio.sleep(LOOK_S)
+        for task in state.tasks:
+            task.cancel()
+        for connection in [*state.connections]:
             connection.transport.abort()  # all are plain connections
         await asyncio.sleep(0)
+        await self.lifespan.shutdown()
 
     def _note(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Note what went wrong in the loop (rules 1 and 3)."""

@@ -108,7 +108,11 @@ class Outgoing:
         if not self._transport.can_write_eof():
             self._transport.close()
             return
-        self._transport.write_eof()
+        try:
+            self._transport.write_eof()
+        except OSError:  # the client has gone: there is nothing to end
+            self._transport.abort()
+            return
         self._transport.resume_reading()
         self._loop.call_later(LINGER_S, self._transport.close)
 
@@ -119,6 +123,12 @@ class Outgoing:
             self._ending = self._transport.close
         else:
             self._transport.close()
+
+    def end_now(self) -> None:
+        """End it as ``end`` does, and with TLS wait for no farewell where the client has taken all."""
+        self.end()
+        if self.unread_bytes == 0:
+            self._transport.abort()
 
     def is_stuck(self, now_s: float) -> bool:
         """Whether the client has taken nothing for too long, as far as repeated looks can tell (rule 1)."""

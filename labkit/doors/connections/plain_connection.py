@@ -19,7 +19,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from math import inf
 from typing import Any
 
@@ -33,9 +32,9 @@ from labkit.doors.connections.merged_chunks import MergedChunks
 from labkit.doors.connections.outgoing import PIECE_BYTES, Outgoing, UnreadAnswers
 from labkit.doors.connections.plain_requests import PlainHead, PlainRequest, read_plain
 from labkit.doors.http_exchange import Answer
+from labkit.doors.other_end import OtherEnd, other_end
 from labkit.doors.request_heads import has_several_lengths, head_end
 
-LOOPBACK = "127.0.0.1"
 MAX_KEPT_HEADS, MAX_KEPT_HEAD_BYTES, MAX_KEPT_HEADERS = 2, 2_048, 64
 RECEIVED_BYTES, SLICE_BYTES = 262_144, 8_192
 HEAD_S = 10.0
@@ -61,20 +60,19 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     """One connection of a door; ``shared`` is what all those of its server share."""
 
     __slots__ = (  # beside the dictionary of uvicorn's own, which is read faster while it is small
-        *("_answers", "_app", "_begun", "_body_bytes", "_chunks", "_client", "_closes", "_ends_s", "_heads", "_held"),
-        *("_is_ended", "_is_mixed", "_is_sliced", "_is_usual", "_is_waiting", "_later", "_needed_bytes", "_outgoing"),
-        *("_received", "_unread", "_watch"),
+        *("_answers", "_app", "_begun", "_body_bytes", "_chunks", "_closes", "_ends_s", "_heads", "_held"),
+        *("_is_ended", "_is_mixed", "_is_sliced", "_is_usual", "_is_waiting", "_needed_bytes", "_other"),
+        *("_outgoing", "_received", "_unread", "_watch"),
     )
 
     def __init__(self, shared: SharedParts, **given: Any) -> None:
         super().__init__(**given)
         self._answers, self._received, self._unread = shared.answers, shared.received, shared.unread
         self._app = self.app if isinstance(self.app, App) else None
-        self._later = self.app if isinstance(self.app, LaterApp) else None
-        self._is_usual = self._app is not None or self._later is not None  # rule 2
+        self._is_usual = isinstance(self.app, App | LaterApp)  # rule 2
         self._is_waiting = self._closes = False  # for an answer that takes time, after which the connection may end
         self._is_ended = False  # by the client, which may still read
-        self._client = LOOPBACK
+        self._other = OtherEnd()
         self._heads: tuple[PlainHead, ...] = ()
         self._begun: PlainRequest | None = None  # the rest of its body is to come: clients send lines and body apart
         self._held, self._needed_bytes = bytearray(), 0  # its bytes so far, or what came while nothing is read
@@ -88,10 +86,9 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """Begin a connection, whose first request is to come soon."""
         super().connection_made(transport)
-        self.app_state = {**self.app_state, "abort": transport.abort}
+        self._other = other_end(self.client, self.server, self._is_gone)
+        self.app_state = {**self.app_state, "abort": transport.abort, "is_gone": self._is_gone}
         self._outgoing = self.transport = Outgoing(transport, self.loop, self)  # type: ignore[assignment]  # as h11's sees it
-        if self.client:
-            self._client = self.client[0]
         self._ends_s = self.loop.time() + HEAD_S
         self._watch = self.loop.call_at(self._ends_s, self._look)
 
@@ -100,6 +97,10 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         self._is_ended = True
         has_more = not self._outgoing.closing and (self._is_under_way() or self._has_more())
         return self.scheme == "http" and (self._outgoing.has_rest or has_more)
+
+    def _is_gone(self) -> bool:
+        """Whether the client has ended its side: it need not read any more."""
+        return self._is_ended or self._outgoing.is_closing()
 
     def _is_under_way(self) -> bool:
         """Whether a request that has come whole is being answered."""
@@ -331,7 +332,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         answer: Answer | None = None
         if self._app is not None:
             try:
-                answer = self._app.answer(asked.method, asked.target, asked.head.named, content, self._client)
+                answer = self._app.answer(asked.method, asked.target, asked.head.named, content, self._other.address)
             except Exception as bug:
                 note_bug(self._app.log, bug)
                 answer, self._closes = FAILED, True
@@ -345,11 +346,9 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
 
     async def _answer_later(self, asked: PlainRequest, content: bytes) -> None:
         """Answer when the application does, then go on with what has come meanwhile."""
-        app: Any = self._app or self._later
-        answering: Callable[..., Awaitable[Answer]] = app.answer_later if self._app is not None else app.answer
-        port = (self.server[1] if self.server is not None else 0) or 0
+        app: Any = self.app
         try:
-            answer = await answering(asked.method, asked.target, asked.head.named, content, self._client, port)
+            answer = await app.answer_later(asked.method, asked.target, asked.head.named, content, self._other)
         except (Exception, asyncio.CancelledError) as bug:  # the second when the server waits no longer
             note_bug(app.log, bug)
             answer, self._closes = FAILED, True
@@ -397,4 +396,4 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         elif self._is_under_way():
             self.cycle.keep_alive = False
         else:
-            self._outgoing.end()
+            self._outgoing.end_now()

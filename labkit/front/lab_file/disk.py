@@ -30,13 +30,23 @@ _Lab = TypeVar("_Lab", bound=_Saved)
 
 
 def write_file(path: str | Path, snapshot: Snapshot, left_out: tuple[str, ...]) -> None:
-    """Write a lab file; OSError where the disk or its rights do not allow it."""
+    """Write a lab file; OSError, which names it, where the disk or its rights do not allow it."""
     target = _judged(path)
     data = packed(LabFile(snapshot=snapshot, left_out=left_out, written_by=f"labkit {_version()}"))
+    try:
+        _put(target, data)
+    except OSError as error:  # it names the file beside it, or none
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+def _put(target: Path, data: bytes) -> None:
+    """Put a file in its place once all of it is on the disk."""
     handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(beside, target)
     except BaseException:
         os.unlink(beside)

@@ -16,6 +16,7 @@ from labkit.front.lab_file.encoding import judge_contents, known_names, names_of
 from labkit.front.lab_file.errors import LabFileError
 from labkit.front.lab_file.state_shape import judge_state
 from labkit.lab.snapshot import Snapshot
+from labkit.service.arguments import shown
 
 FORMAT = 1
 MAX_FILE_BYTES = 256 << 20
@@ -50,7 +51,12 @@ def packed(lab_file: LabFile) -> bytes:
 
 def unpacked(data: bytes) -> LabFile:
     """Return what the bytes of a file hold; LabFileError says why they hold no lab."""
-    contents = _contents(data)
+    first = _FIRST_LINE.match(data)
+    if first is None:
+        raise LabFileError(_NO_LAB)
+    if int(first[1]) != FORMAT:
+        raise LabFileError(f"expected format {FORMAT}, got {int(first[1])}; open it with {_writer(data, first.end())}")
+    contents = _contents(data, first.end())
     about, end = read(contents, 0, {})
     if type(about) is not dict or set(about) != {"written_by", "left_out", "records"}:
         raise LabFileError("expected written_by, left_out and records before the lab")
@@ -64,14 +70,19 @@ def unpacked(data: bytes) -> LabFile:
     return LabFile(snapshot=snapshot, left_out=left_out, written_by=written_by)
 
 
-def _contents(data: bytes) -> bytes:
-    """Return the unpacked contents once their length and digest are as the file says."""
-    first = _FIRST_LINE.match(data)
-    if first is None:
-        raise LabFileError(_NO_LAB)
-    if int(first[1]) != FORMAT:
-        raise LabFileError(f"expected format {FORMAT}, got {int(first[1])}; open it with the labkit that wrote it")
-    second_ends = data.find(b"\n", first.end(), first.end() + 200) + 1
+def _writer(data: bytes, start: int) -> str:
+    """Say which labkit wrote a file of another format, if it says so where a file of this one does."""
+    try:
+        about, _ = read(_contents(data, start), 0, {})
+    except LabFileError:
+        about = None
+    written_by = about.get("written_by") if type(about) is dict else None
+    return f"{shown(written_by)}, which wrote it" if type(written_by) is str else "the labkit that wrote it"
+
+
+def _contents(data: bytes, start: int) -> bytes:
+    """Return the unpacked contents behind the first line, once their length and digest are as the third says."""
+    second_ends = data.find(b"\n", start, start + 200) + 1
     third = _THIRD_LINE.match(data, second_ends)
     if not second_ends or third is None:
         raise LabFileError("expected the length and the SHA-256 of its contents in the third line")

@@ -32,7 +32,7 @@ def broken_condition(run: RecordedRun, number: int, step: CauseStep) -> Cause | 
         return _behind(run, number, step)
     kind, _, cluster = what.partition(" of ")
     if kind in ("mode", "state", "connection") and cluster in set(run.nodes.values()):
-        effect = _connection(run, number, cluster) if kind == "connection" else _mode(run, number, cluster)
+        effect = connection(run, number, cluster) if kind == "connection" else _mode(run, number, cluster)
     else:
         effect = COUNTED[what](run, number, found) if what in COUNTED else _rule(run, number, what)
     return None if effect is None else Cause(step, effect)
@@ -91,7 +91,7 @@ def _held(run: RecordedRun, number: int, node: str, cluster: str) -> Effect | No
 
 def _not_sent(run: RecordedRun, number: int, pair: tuple[str, str]) -> Effect | None:
     """Return why nothing was streamed: a comparison is under way, or no connection exists."""
-    found = _not_streaming(run, number, pair[1]) or _connection(run, number, pair[1])
+    found = _not_streaming(run, number, pair[1]) or connection(run, number, pair[1])
     cut = run.faults.on_line(CUT, (run.queries.site_of(pair[0]), run.queries.site_of(pair[1])), number)
     return ("fault", cut) if found is None and cut is not None else found
 
@@ -107,7 +107,7 @@ def _mode(run: RecordedRun, number: int, cluster: str) -> Effect | None:
     return None if changed is None else ("mode", changed)
 
 
-def _connection(run: RecordedRun, number: int, cluster: str) -> Effect | None:
+def connection(run: RecordedRun, number: int, cluster: str) -> Effect | None:
     """Return the loss of a secondary's connection, or its making; else what made it ask for one."""
     kinds = ("replication_disconnected", "replication_connected", "upstream_refused")
     found = run.last("observed", number, node=run.nodes_of(cluster), what=kinds)

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.lab.causes.condition_causes import broken_condition
+from labkit.lab.causes.condition_causes import broken_condition, connection
 from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, WRITTEN, Cause, CauseStep, Effect
+from labkit.lab.causes.fault_history import NO_CHANGE
 from labkit.lab.causes.message_causes import seconds, who
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.causes.refusal_causes import MISMATCH
 from labkit.lab.causes.replication_causes import by_trigger
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ONLY_LEADER, ROOTS, WITHIN_LAG
+from labkit.lab.invariants.rules import CATCHING_UP
 from labkit.lab.plan.workload_operations import WITHOUT_BODY
 from labkit.lab.records.ledger import Write
 from labkit.lab.records.loss_and_outage import Promotion
@@ -254,8 +256,24 @@ def _any_rule(run: RecordedRun, number: int, step: CauseStep) -> Cause:
     hosts = (*run.nodes, *run.clients, *run.operators)
     if run.trigger(number, hosts) is not None:
         return by_trigger(run, number, step, hosts)
-    found = next((row for row in run.facts_before(number) if run.rows[row][0] in ("fault", "leader", "mode")), None)
+    found = _last_change(run, number, ("fault", "leader", "mode"))
     return Cause(step, None, BEGINNING) if found is None else Cause(step, (run.rows[found][0], found))
+
+
+def _last_change(run: RecordedRun, number: int, kinds: tuple[str, ...]) -> int | None:
+    """Return the last row of these kinds; a fault that changed nothing is none."""
+    for before in run.facts_before(number):
+        kind, *_, detail = run.rows[before]
+        if kind in kinds and not (kind == "fault" and detail.endswith(NO_CHANGE)):
+            return before
+    return None
+
+
+def _stands_still(run: RecordedRun, number: int, step: CauseStep) -> Cause:
+    """A secondary does not catch up: what became of its connection last."""
+    cluster = run.rows[number][4].partition(" ")[0]
+    effect = connection(run, number, cluster)
+    return _any_rule(run, number, step) if effect is None else Cause(step, effect)
 
 
 def _two_primaries(run: RecordedRun, number: int, step: CauseStep) -> Cause:
@@ -281,7 +299,7 @@ def came_back(run: RecordedRun, asked: tuple[int, int]) -> Cause:
     """A primary that was out of service when another was promoted serves again."""
     number, later = asked
     cluster = run.rows[later][2]
-    found = next((row for row in run.facts_before(number) if run.rows[row][0] in ("fault", "leader", "observed")), None)
+    found = _last_change(run, number, ("fault", "leader", "observed"))
     words = "the other one is in service again"
     at_ns = run.at_ns(number) if found is None else run.at_ns(found)
     step = CauseStep(at_ns, f"{words}, still a primary: {cluster} was promoted while it was out of service", found)
@@ -316,6 +334,7 @@ BROKEN: dict[str, Callable[[RecordedRun, int, CauseStep], Cause]] = {
     WITHIN_LAG: _planned,
     ONLY_LEADER: _overtaken,
     ROOTS: _damage,
+    CATCHING_UP: _stands_still,
 }
 
 RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {

@@ -1,7 +1,8 @@
 """Recorded run: a lab's trace by row number, with what a search for causes looks up in it; it changes nothing.
 
 1. The clock handles one item at a time: what a row follows at its own instant, back to a message that arrived or a
-   fault, belongs to that item.  What follows neither is the work of a timer, or of a request that had waited.
+   fault, belongs to that item.  What follows neither is the work of a timer, or of a request that had waited; to a
+   fault that changes nothing belongs nothing.
 2. Rows stand in the order of their instants, so an instant is found by halving.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from labkit.lab.causes.fault_history import FaultHistory
+from labkit.lab.causes.fault_history import NO_CHANGE, FaultHistory
 from labkit.lab.causes.waiting_messages import QUEUED, taken_messages
 from labkit.lab.queries import Queries
 from labkit.lab.records.loss_and_outage import RecoveryLedger
@@ -89,6 +90,8 @@ class RecordedRun:
         for before in range(number - 1, -1, -1):
             row = self.rows[before]
             if self.at_ns(before) != at_ns:
+                break
+            if row[0] == "fault" and row[4].endswith(NO_CHANGE):
                 break
             if row[0] == "fault":
                 return before

@@ -110,7 +110,7 @@ def behind(run: RecordedRun, asked: tuple[str, str, int]) -> Cause:
 
 def failed_ask(run: RecordedRun, asked: FailedAsk) -> Cause:
     """Why an operator's request was refused, or stayed without an answer."""
-    at_ns, asker, path, how, status, reason, node = asked
+    at_ns, asker, path, how, status, reason, node, _method = asked
     cluster, reason = run.operators[asker], shorten(reason.split("; ")[0], MAX_REASON, placeholder=" …")
     name = f"an operator's request for {path} at {cluster}"
     if status:

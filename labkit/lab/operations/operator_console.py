@@ -272,7 +272,7 @@ class OperatorConsole:
         how = (response.status, "" if response.ok else "; ".join(response.errors), pending.asked)
         ended = (self._services.now(), self.hosts[pending.cluster], path, outcome, correlation, *how)
         seen = None if pending.shown else read_version(pending.request, response)  # a path with a kept value stays here
-        self._services.emit(AskEnded(*ended, pending.started_ns, pending.cluster, seen))
+        self._services.emit(AskEnded(*ended, pending.started_ns, pending.cluster, seen, pending.request.method))
 
     def _advance(self, number: int, answer: Any) -> None:
         """Play a runbook on with an answer, as far as it goes without waiting."""

@@ -69,7 +69,7 @@ class EndedOperation(NamedTuple):
 
 
 class FailedAsk(NamedTuple):
-    """A request of an operator that was refused or stayed without an answer: of which node, and why."""
+    """A request of an operator that was refused or stayed without an answer: of which node, why, and how it asked."""
 
     at_ns: int
     asker: str
@@ -78,6 +78,7 @@ class FailedAsk(NamedTuple):
     status: int
     reason: str
     node: str
+    method: str = ""  # missing in files of earlier versions
 
 
 class Ledger:
@@ -89,7 +90,7 @@ class Ledger:
         state = state or {}
         self.writes: PackedRows[Write] = PackedRows(WRITE_SHAPE, _as_write, state.get("writes"))
         self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()), EndedOperation._make, newest)
-        self.failed_asks: Chunks[FailedAsk] = Chunks(state.get("failed_asks", ()), FailedAsk._make, newest)
+        self.failed_asks: Chunks[FailedAsk] = Chunks(state.get("failed_asks", ()), _as_failed_ask, newest)
         self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
         self._waiting: dict[tuple[str, int], dict[int, CommittedWrite]] = {
             asked: dict(attempts) for asked, attempts in state.get("waiting", {}).items()
@@ -159,6 +160,10 @@ class Ledger:
             "counts": dict(self._counts),
             "waiting": {asked: dict(attempts) for asked, attempts in self._waiting.items()},
         }
+
+
+def _as_failed_ask(row: tuple[Any, ...]) -> FailedAsk:
+    return FailedAsk(*row)
 
 
 def _as_write(row: tuple[Any, ...]) -> Write:

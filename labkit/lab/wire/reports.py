@@ -177,7 +177,7 @@ class OperationEnded(NamedTuple):
 class AskEnded(NamedTuple):
     """An operator's request ended as answered, refused or unknown; ``reason`` is why, where it was not answered.
 
-    ``seen`` is what the reading of a secret showed.
+    ``seen`` is what the reading of a secret showed, ``method`` how it was asked.
     """
 
     at_ns: int
@@ -191,6 +191,7 @@ class AskEnded(NamedTuple):
     started_ns: int = 0
     cluster: str = ""
     seen: SeenVersion | None = None
+    method: str = ""
 
 
 class AnswerPassedOn(NamedTuple):

@@ -1,4 +1,4 @@
-"""Mend: an index damaged on one side and a value rotten on the other, each repaired where it is damaged."""
+"""Mend: a damaged index at the secondary and a rotten value at the primary, which is mended as a secondary only."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class MendSeen(NamedTuple):
 
 @KeptStart
 def start() -> Lab:
-    """Return a pair with a damaged page in paris, the primary, and a rotten value in tokyo."""
+    """Return a pair with a rotten value in paris, the primary, and a damaged page in tokyo."""
     lab = pair_with_orders(seed=72)
-    lab.corrupt("paris", layer="page")
-    lab.corrupt("tokyo", layer="storage")
+    lab.corrupt("tokyo", layer="page")
+    lab.corrupt("paris", layer="storage")
     lab.run("1s")
     return lab
 
@@ -46,31 +46,8 @@ def look(branch: Lab) -> MendSeen:
     return MendSeen(modes, tuple([name for name in PAIR if not is_sound(branch[name])]), closed)
 
 
-def primary_first(lab: Lab) -> None:
-    """Reindex the primary, whose store is sound, and then the secondary."""
-    lab["paris"].reindex()
-    lab.run("5s")
-    lab["tokyo"].reindex()
-    lab.run("5s")
-
-
-def by_requests(lab: Lab) -> None:
-    """Ask tokyo first, with an operation token, then paris; both work in the background."""
-    token = {"dr_operation_token": lab["tokyo"].operation_token()}
-    lab["tokyo"].post("sys/replication/dr/secondary/reindex", token, token="")
-    lab["paris"].post("sys/replication/reindex")
-    lab.run("20s")
-
-
-def join_again(lab: Lab) -> None:
-    """Let the secondary, which has nothing of its own to lose, begin again from a copy; reindex the primary."""
-    lab["paris"].reindex()
-    lab["tokyo"].disable()
-    lab["tokyo"].enable_secondary("paris")
-    lab.run("10s")
-
-
-def _passed_on(lab: Lab) -> None:
+def move_first(lab: Lab) -> None:
+    """Let tokyo, which has the good copy, be the primary; then make both indexes again, each from its store."""
     lab.failover("paris", "tokyo")
     lab["tokyo"].reindex()
     lab.run("5s")
@@ -78,21 +55,56 @@ def _passed_on(lab: Lab) -> None:
     lab.run("5s")
 
 
-def _written_again(lab: Lab) -> None:
+def by_requests(lab: Lab) -> None:
+    """Mend the page where it is, with an operation token; then step by step let paris follow, and reindex it."""
+    token = {"dr_operation_token": lab["tokyo"].operation_token()}
+    lab["tokyo"].post("sys/replication/dr/secondary/reindex", token, token="")
+    lab.run("5s")
+    lab["paris"].post("sys/replication/dr/primary/demote")
+    lab.run("1s")
+    lab["tokyo"].promote()
+    lab["paris"].repoint("tokyo")
     lab["paris"].reindex()
+    lab.run("5s")
+
+
+def join_again(lab: Lab) -> None:
+    """Let paris step down, and begin again as a copy of tokyo: what is wiped is rotten, or held by tokyo too."""
+    lab["paris"].demote()
+    lab.run("1s")
+    lab["tokyo"].promote()
+    lab["paris"].disable()
+    lab["paris"].enable_secondary("tokyo")
+    lab.run("10s")
+    lab["tokyo"].reindex()
+
+
+def _both_blindly(lab: Lab) -> None:
+    lab["tokyo"].reindex()
+    lab["paris"].reindex()
+
+
+def _value_only(lab: Lab) -> None:
+    lab.failover("paris", "tokyo")
+    lab["paris"].reindex()
+    lab.run("5s")
+
+
+def _written_again(lab: Lab) -> None:
+    lab["tokyo"].reindex()
     for path in ORDERS:
         lab["paris"].post(path, {"data": {"item": "rope"}})
     lab.run("5s")
 
 
 def _left_replication(lab: Lab) -> None:
-    primary_first(lab)
-    lab["tokyo"].disable()
+    move_first(lab)
+    lab["paris"].disable()
 
 
 def _folded(lab: Lab) -> None:
-    lab["tokyo"].reindex()
-    lab["paris"].post("secret/data/other", {"data": {"n": 1}})
+    _value_only(lab)
+    lab["tokyo"].post("secret/data/other", {"data": {"n": 1}})
     lab.run("5s")
 
 
@@ -112,7 +124,7 @@ MEND = Exercise(
             hints=(
                 "Look at both clusters in `lab.map()`.",
                 "What has left replication is compared with nothing any more.",
-                'leave `lab["tokyo"].disable()` out, or let it join again',
+                "leave `disable()` out, or let that cluster join again",
             ),
         ),
         Condition(
@@ -123,7 +135,7 @@ MEND = Exercise(
             hints=(
                 "Look at the report of each cluster: which one is damaged?",
                 "An index is made again from the store beside it. That of the other side does not help.",
-                '`lab["paris"].reindex()`',
+                '`lab["tokyo"].reindex()`',
             ),
         ),
         Condition(
@@ -132,20 +144,20 @@ MEND = Exercise(
             says=lambda seen: unreadable_said(seen.unreadable),
             asks="Every order has to open in both clusters, with what was written at first.",
             hints=(
-                "Take a branch, disable tokyo in it, and read every order there.",
-                "Of rot in a store no check says a word. A secondary that is reindexed sees that it differs, and "
-                "fetches.",
-                '`lab["tokyo"].reindex()`, while paris is its primary',
+                "Read every order from paris; then take a branch, disable tokyo in it, and read them there.",
+                "Of rot in a store no check says a word. Whoever is reindexed as a primary makes the rot the truth; as "
+                "a secondary it sees that it differs, and fetches.",
+                '`lab.failover("paris", "tokyo")`, and only then `lab["paris"].reindex()`',
             ),
         ),
     ),
-    ways={"the primary first": primary_first, "by requests": by_requests, "join again": join_again},
+    ways={"move the primary first": move_first, "by requests": by_requests, "join again": join_again},
     traps=(
-        Trap(name="the primary only", act=lambda lab: lab["paris"].reindex(), refused_by="opens"),
-        Trap(name="the secondary only", act=lambda lab: lab["tokyo"].reindex(), refused_by="sound index"),
-        Trap(name="the wrong cluster", act=lambda lab: lab["tokyo"].reindex(diff=True), refused_by="sound index"),
+        Trap(name="both blindly", act=_both_blindly, refused_by="opens"),
+        Trap(name="the wrong cluster", act=lambda lab: lab["paris"].reindex(), refused_by="sound index"),
+        Trap(name="the page only", act=lambda lab: lab["tokyo"].reindex(), refused_by="opens"),
+        Trap(name="the value only", act=_value_only, refused_by="sound index"),
         Trap(name="a write that folds", act=_folded, refused_by="sound index"),
-        Trap(name="the rot passed on", act=_passed_on, refused_by="opens"),
         Trap(name="written again over it", act=_written_again, refused_by="opens"),
         Trap(name="left replication", act=_left_replication, refused_by="follows"),
     ),

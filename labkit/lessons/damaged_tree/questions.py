@@ -36,10 +36,10 @@ def why_one(lab: Lab) -> str:
     """Explain why damage below the root leaves the root as it was."""
     shown = [layer for layer, differs in differing(lab).items() if differs]
     return (
-        f"The roots differ where this was damaged: {', '.join(shown) or 'nowhere'}. A tree is folded where something "
-        "is written: from the value up to the root, along one branch. Nothing else is computed again, so a damaged "
-        "node lies there unread, and the root above it still says what it said before. Of a rotten value even a "
-        "Merkle check says nothing: the index still stands for what was written, and only a reader of the value "
+        f"The roots differ where this was damaged: {', '.join(shown) or 'nowhere'}. A tree is computed again where "
+        "something is written: from the value up to the root, along one branch. All else stays as it is, so a "
+        "damaged page lies there unread, and the root above it still says what it said before. Of a rotten value even "
+        "a Merkle check says nothing: the tree still stands for what was written, and only a reader of the value "
         "notices."
     )
 
@@ -74,7 +74,7 @@ def why_none(lab: Lab) -> str:
     counted = lab["paris"].status().get("reindex_damaged_values", 0)
     return (
         f"The roots are equal, and the status of paris counts {counted} value that did not open. A reindex makes the "
-        "index true to the store. The store held a rotten value, so the new index of paris stood for that. tokyo "
+        "tree true to the store. The store held a rotten value, so the new tree of paris stood for that. tokyo "
         "compared, found one key that differed, and fetched it from its primary. A reindex makes equal; it does not "
         "make right."
     )
@@ -91,12 +91,13 @@ DIFFER = Question(
     why=why_one,
     replies={
         5: "All five would differ if a root were computed from the data whenever it is looked at. It is kept, and "
-        "folded where something is written.",
+        "computed again where something is written.",
         4: "Four would differ if each layer were checked against the one below. Nothing checks until somebody asks.",
         0: "None would differ if damage were always silent. One layer is what is compared.",
     },
     otherwise="Two layers are compared by nobody, and two are computed again only where a write passes.",
-    look="Here the five are damaged one after another, a second apart: look at what the trees show after each.",
+    look="Here the five are damaged one after another, a second apart. Press Later in the player from one to the next, "
+    "and read what it says of the tree of tokyo.",
     draw=damaged_in_turn,
 )
 COPIES = Question(
@@ -109,10 +110,10 @@ COPIES = Question(
     needs=lacks_reindex,
     why=why_none,
     replies={
-        1: "One would be left if a secondary kept what it has. It takes over what its primary's index says.",
+        1: "One would be left if a secondary kept what it has. It takes over what its primary's tree says.",
         2: "Two would be left if repair looked for the good copy. A reindex reads one store only: its own.",
     },
     otherwise="There are two clusters in this lab.",
-    look="Look at what tokyo asks paris for after the reindex, and at the one key that is sent.",
+    look="Press Later in the player until tokyo compares trees: which page differs, and what does tokyo ask for?",
     draw=play,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
@@ -10,6 +11,7 @@ from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
 TREE = "replicated"
+MAX_NAMED = 4
 
 
 class ReportSeen(NamedTuple):
@@ -61,11 +63,24 @@ def look(branch: Lab, given: Any) -> ReportSeen:
     damaged = frozenset(place for name in PAIR for place in places_of(branch[name]))
     rows = list(given) if isinstance(given, list | tuple | set) else [given]
     places = tuple([DamagedPlace(*row) for row in rows if _is_place(row)])
-    return ReportSeen(places, damaged, tuple([repr(row)[:60] for row in rows if not _is_place(row)]))
+    return ReportSeen(places, damaged, tuple([_unread(row) for row in rows if not _is_place(row)]))
+
+
+def _unread(row: Any) -> str:
+    """Say which row cannot be read as a place, and what is the matter where the report itself leads there."""
+    said = repr(row)[:60]
+    is_text = isinstance(row, tuple | list) and len(row) == len(DamagedPlace._fields) and isinstance(row[2], str)
+    return f"{said}, whose page is a text" if is_text else said
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name the first few, and say how many more there are."""
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
 def _is_place(row: Any) -> bool:
-    if not isinstance(row, tuple) or len(row) != len(DamagedPlace._fields):
+    if not isinstance(row, tuple | list) or len(row) != len(DamagedPlace._fields):
         return False
     cluster, tree, page, subpage = row
     return isinstance(cluster, str) and isinstance(tree, str) and isinstance(page, int) and _is_subpage(subpage)
@@ -115,7 +130,7 @@ REPORT = Exercise(
         Condition(
             name="places",
             holds=lambda seen: not seen.unread,
-            says=lambda seen: f"no place could be read from {', '.join(seen.unread)}",
+            says=lambda seen: f"no place could be read from {_some(seen.unread)}",
             asks="Each row has to be a cluster, a tree, the number of a page, and that of a subpage or None.",
             hints=(
                 "Look at one row of your list: has it four parts?",
@@ -126,7 +141,7 @@ REPORT = Exercise(
         Condition(
             name="sound ones",
             holds=lambda seen: not seen.sound,
-            says=lambda seen: f"not damaged: {', '.join(seen.sound)}",
+            says=lambda seen: f"not damaged: {_some(seen.sound)}",
             asks="Only what is damaged may be named.",
             hints=(
                 "Look at which cluster each report is of.",
@@ -137,7 +152,7 @@ REPORT = Exercise(
         Condition(
             name="tree",
             holds=lambda seen: all(place.tree == TREE for place in seen.given),
-            says=lambda seen: f"trees named: {', '.join(sorted({place.tree for place in seen.given}))}",
+            says=lambda seen: f"trees named: {_some(sorted({place.tree for place in seen.given}))}",
             asks="The tree that is damaged has to be named.",
             hints=(
                 "Look at `tree_type` beside the pages.",
@@ -148,7 +163,7 @@ REPORT = Exercise(
         Condition(
             name="depth",
             holds=lambda seen: not seen.other_depth,
-            says=lambda seen: f"damaged at another layer than you say: {', '.join(seen.other_depth)}",
+            says=lambda seen: f"damaged at another layer than you say: {_some(seen.other_depth)}",
             asks="Each place has to be as deep as the damage is: the page itself, or one subpage of it.",
             hints=(
                 "Look at `corrupted` and `subpages` of that page.",

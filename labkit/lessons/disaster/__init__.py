@@ -11,10 +11,10 @@ from labkit.lessons.plan import LessonPlan, Minutes, Recall
 RECALLS = (
     Recall(
         of="04",
-        asks="paris takes a write each 10 ms; tokyo is 80 ms away. About how many writes are on the line?",
-        choices=("none", "8", "16"),
-        answer="8",
-        says="The rate times one way: 80 ms hold eight writes of 10 ms.",
+        asks="A cut lasts until what the secondary missed has left the backlog. How do the two become equal again?",
+        choices=("what was missed is streamed", "they compare, and fetch what differs", "they never do"),
+        answer="they compare, and fetch what differs",
+        says="What has left the backlog cannot be streamed, so both compare their trees.",
     ),
     Recall(
         of="04",

@@ -11,7 +11,6 @@ from labkit.front.lab import Lab
 from labkit.lab.snapshot import Snapshot
 from labkit.lessons.disaster.region import calm_pair
 from labkit.lessons.plan import Condition, Exercise, Trap
-from labkit.service.silence import Silence
 
 Seal = Callable[[Lab, str], Any]
 
@@ -65,11 +64,12 @@ def _made(function: Seal, lab: Lab) -> TextSeen:
         return TextSeen(f"{type(raised).__name__}: {raised}", False, 0, "")
     lab.crash("paris")
     lab.run("5s")
-    lab["tokyo"].promote()
     try:
+        if lab["tokyo"].mode == "secondary":  # unless the function has moved the primary itself
+            lab["tokyo"].promote()
         answer = lab["tokyo"].post(DECRYPT, {"ciphertext": made})
-    except Silence:
-        return TextSeen(str(made), False, 0, "silence")
+    except (TimeoutError, RuntimeError) as error:  # silence, or a promotion that is refused
+        return TextSeen(str(made), False, 0, str(error))
     is_ciphertext = isinstance(made, str) and made.startswith("vault:v")
     status = answer.status if not answer.ok or answer.data["plaintext"] == NOTE else 0
     return TextSeen(str(made)[:12], is_ciphertext, status, "; ".join(answer.errors))
@@ -154,9 +154,9 @@ OUTLIVED = Exercise(
             name="opens",
             holds=lambda seen: seen.near.status == 200,
             says=lambda seen: f"tokyo answers {seen.near.status}: {seen.near.reason}",
-            asks="tokyo has to open it after the loss of paris.",
+            asks="tokyo has to open it with the key letters after the loss of paris.",
             hints=(
-                "Look at the version in the ciphertext, and at the versions that tokyo has at that instant.",
+                'Look at the version in the ciphertext, and at `lab.lag("paris", "tokyo").entries` at that instant.',
                 "A rotation is a write like any other: for a while it is on the line.",
                 '`"key_version": 1`, or wait until the lag is 0',
             ),

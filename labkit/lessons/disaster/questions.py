@@ -98,7 +98,7 @@ LOST = Question(
         ORDERS: "All would be lost if copies were made at times. Each order is sent as soon as it is stored.",
     },
     otherwise="What is lost is what was on the line: the rate, times one way.",
-    look="Look at the last instant before the fault, and count what is between paris and tokyo then.",
+    look="Press Later in the player until paris goes down. Each cross on the way to tokyo is an order: count them.",
     draw=play,
 )
 HURRY = Question(

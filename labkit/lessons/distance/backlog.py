@@ -17,11 +17,15 @@ OF_LINES = frozenset([row.verb for row in FAULTS if row.target in (LINE, WAY, AR
 
 
 class BacklogSeen(NamedTuple):
-    """What happened since the start: writes, comparisons, faults that are no line, and the roots in the end."""
+    """What happened since the start: writes, comparisons, faults that are no line; then the line and both in the end.
+
+    ``state`` is that of tokyo; empty where nobody says it.
+    """
 
     writes: int
     compared: int
     others: tuple[str, ...]
+    is_cut: bool
     roots_equal: bool
     state: str
 
@@ -42,7 +46,8 @@ def look(branch: Lab) -> BacklogSeen:
     """Let the branch settle, and read what happened since the start."""
     begun = start()
     branch.run(SETTLING)
-    others = [event.verb for event in since(branch, begun, "fault") if event.verb not in OF_LINES]
+    faults = dict.fromkeys([event.verb for event in since(branch, begun, "fault")])
+    others = [verb for verb in faults if verb not in OF_LINES]
     changed = [f"{event.cluster} {event.mode}" for event in since(branch, begun, "mode") if event.mode != "secondary"]
     synced = since(branch, begun, "observed", what="merkle_diff")
     left = since(branch, begun, "observed", what="replication_stopped")
@@ -50,8 +55,9 @@ def look(branch: Lab) -> BacklogSeen:
         writes=len(branch.ledger.writes) - len(begun.ledger.writes),
         compared=len(synced),
         others=(*others, *changed, *[event.what for event in left]),
+        is_cut=bool(branch.queries.reach().cut),
         roots_equal=branch["paris"].root == branch["tokyo"].root,
-        state=str(branch["tokyo"].status()["state"]),
+        state=str(branch["tokyo"].status()["state"]) if branch["tokyo"].active else "",
     )
 
 
@@ -97,6 +103,20 @@ def _crashed(lab: Lab) -> None:
     lab.run("5s")
 
 
+def _tokyo_restarted(lab: Lab) -> None:
+    lab.crash("tokyo")
+    for number in range(ENTRIES + 6):
+        lab["paris"].post(f"{PATH}/{number}", {"data": {"n": number}})
+    lab.restart("tokyo")
+    lab.run("10s")
+
+
+def _all_lost(lab: Lab) -> None:
+    many_secrets(lab)
+    lab.lose("paris", "tokyo", percent=100)
+    lab["paris"].post(f"{PATH}/more", {"data": {}})
+
+
 def _never_healed(lab: Lab) -> None:
     lab.partition("paris", "tokyo")
     for number in range(ENTRIES + 6):
@@ -133,48 +153,67 @@ BACKLOG = Exercise(
     look=look,
     conditions=(
         Condition(
-            name="compared",
-            holds=lambda seen: seen.compared > 0,
-            says=lambda seen: f"{seen.writes} writes since the start, and tokyo never compared: it streamed",
-            asks="tokyo has to come back to a primary that no longer remembers all that it missed.",
-            hints=(
-                'Look at `lab.lag("paris", "tokyo").entries` before the line is healed.',
-                f"What is in the backlog is streamed. It holds {ENTRIES} entries, and each write is one.",
-                "write more than that at paris while the line is cut",
-            ),
-        ),
-        Condition(
             name="the line only",
             holds=lambda seen: not seen.others,
             says=lambda seen: f"besides the line, this happened: {', '.join(seen.others)}",
             asks="Only the line may fail: no node, no damage, and both stay in replication.",
             hints=(
                 "Look at the faults in `lab.timeline()`.",
-                "A cluster that joins again compares too, but for another reason.",
-                "`lab.partition(...)` and `lab.heal()`",
+                "A node that was restarted is sealed, and a cluster that joins again compares for another reason.",
+                "begin again, with `lab.partition(...)` and `lab.heal()`",
+            ),
+        ),
+        Condition(
+            name="healed",
+            holds=lambda seen: seen.compared > 0 or not seen.is_cut,
+            says=lambda seen: (
+                f"{seen.writes} writes since the start, and the line is still cut: tokyo cannot ask for any"
+            ),
+            asks="tokyo has to come back, so that it can ask for what it missed.",
+            hints=(
+                "Look in `lab.map()`: is the line whole?",
+                "Over a cut line nothing is streamed, and nothing compared.",
+                '`lab.heal("paris", "tokyo")`',
+            ),
+            for_its_sentence=True,
+        ),
+        Condition(
+            name="compared",
+            holds=lambda seen: seen.compared > 0,
+            says=lambda seen: (
+                f"{seen.writes} writes since the start, and tokyo never compared: "
+                + ("it streamed them all" if seen.roots_equal else "it still lacks some")
+            ),
+            asks="tokyo has to come back to a primary that no longer remembers all that it missed.",
+            hints=(
+                'Look at `lab.lag("paris", "tokyo").entries` before the line is healed.',
+                f"What is in the backlog is streamed. It holds {ENTRIES} entries, and each write is one.",
+                f"`lab.partition(...)`, more than {ENTRIES} writes at paris, and then `lab.heal()`",
             ),
         ),
         Condition(
             name="equal",
             holds=lambda seen: seen.roots_equal and seen.state == "stream-wals",
             says=lambda seen: (
-                f"{SETTLING} later tokyo is in {seen.state}, and the roots are "
+                f"{SETTLING} later tokyo is in {seen.state or 'nobody knows what state'}, and the roots are "
                 + ("equal" if seen.roots_equal else "not equal")
             ),
             asks="In the end both have to hold the same, and stream.",
             hints=(
                 "Look in `lab.map()`: is the line whole?",
-                "Over a cut line nothing is compared, and nothing is made equal.",
-                "`lab.heal()`",
+                "Over a line that is cut, or loses what is sent, nothing is made equal.",
+                "`lab.heal()`, or `lab.restore_links()` for a line that loses or is slow",
             ),
         ),
     ),
     ways={"many secrets": many_secrets, "one secret, often": one_secret},
     traps=(
         Trap(name="cut too short", act=_too_short, refused_by="compared"),
-        Trap(name="a crash in place of a cut", act=_crashed, refused_by="compared"),
         Trap(name="the wrong cluster", act=_other_side, refused_by="compared"),
-        Trap(name="never healed", act=_never_healed, refused_by="compared"),
+        Trap(name="never healed", act=_never_healed, refused_by="healed"),
+        Trap(name="a crash in place of a cut", act=_crashed, refused_by="the line only"),
+        Trap(name="tokyo fails and is restarted", act=_tokyo_restarted, refused_by="the line only"),
+        Trap(name="a line that loses everything", act=_all_lost, refused_by="equal"),
         Trap(name="disabled and joined again", act=_joined_again, refused_by="the line only"),
         Trap(name="damage", act=_damaged, refused_by="the line only"),
         Trap(name="cut again", act=_cut_again, refused_by="equal"),

@@ -14,12 +14,13 @@ NEAR = 1
 
 
 class Expected(NamedTuple):
-    """A case, what the lab has on its line, and what the function says."""
+    """A case, what the lab has on its line, and what the function says, or the error that it raises."""
 
     gap_s: float
     one_way_s: float
     found: int
     said: Any
+    error: str = ""
 
     @property
     def is_number(self) -> bool:
@@ -32,27 +33,28 @@ class Expected(NamedTuple):
         return self.is_number and abs(self.said - self.found) <= NEAR
 
     def __str__(self) -> str:
+        answer = f"raises {self.error}" if self.error else f"says {self.said!r}"
         return (
             f"a write each {self.gap_s * 1000:g} ms over {self.one_way_s * 1000:g} ms: the lab had {self.found} on "
-            f"the line, your function says {self.said}"
+            f"the line, your function {answer}"
         )
 
 
 def look(function: Callable[[float, float], Any]) -> tuple[Expected, ...]:
     """Ask the function for each case, and measure each in a lab."""
-    return tuple([Expected(gap, way, measured(gap, way, seed), _ask(function, gap, way)) for gap, way, seed in CASES])
+    return tuple([Expected(gap, way, measured(gap, way, seed), *_ask(function, gap, way)) for gap, way, seed in CASES])
 
 
 def untouched(function: Callable[[float, float], Any]) -> bool:
     """Whether a function says nothing yet."""
-    return _ask(function, *CASES[0][:2]) is None
+    return _ask(function, *CASES[0][:2]) == (None, "")
 
 
-def _ask(function: Callable[[float, float], Any], gap_s: float, one_way_s: float) -> Any:
+def _ask(function: Callable[[float, float], Any], gap_s: float, one_way_s: float) -> tuple[Any, str]:
     try:
-        return function(gap_s, one_way_s)
+        return function(gap_s, one_way_s), ""
     except Exception as error:  # the reader's own
-        return f"{type(error).__name__}: {error}"
+        return None, f"{type(error).__name__}: {error}"
 
 
 def _first_wrong(seen: tuple[Expected, ...]) -> str:

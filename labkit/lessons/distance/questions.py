@@ -65,7 +65,7 @@ ON_THE_LINE = Question(
         WRITES: "All would be missing if copies were made now and then. Each write is sent on when it is stored.",
     },
     otherwise="Count what paris takes while one message crosses.",
-    look="Look at the line between the two regions at the instant of the crash: each message there is an order.",
+    look="Press Later in the player until paris goes down: each cross on the way to tokyo is an order.",
     draw=play,
 )
 FARTHER = Question(
@@ -83,6 +83,6 @@ FARTHER = Question(
         2: "2 would be right if a slow line slowed the clients down. paris does not wait for it.",
     },
     otherwise="Multiply the rate by what one crossing takes.",
-    look="Look at how many messages the line holds at once, and compare with the first run.",
+    look="Press Later in the player until paris goes down, and compare with the first run: how many crosses are there?",
     draw=play,
 )

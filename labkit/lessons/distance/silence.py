@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from labkit.front.lab import Lab
 from labkit.lessons.distance.line import calm_pair
 from labkit.lessons.plan import Condition, Exercise, Trap
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, is_changing
 from labkit.service.silence import Silence
 
 ONE, TWO = "secret/data/orders/one", "secret/data/orders/two"
+NAMES = ("orders/one", "orders/two")
 
 
 class SilenceSeen(NamedTuple):
-    """How many writes are in doubt, which of the two were acknowledged, and which are stored."""
+    """Which of the two were sent to paris and met silence, what else was done to them, who leads, which are stored."""
 
-    in_doubt: int
-    acknowledged: tuple[str, ...]
+    silent: tuple[str, ...]
+    besides: tuple[str, ...]
+    leader: str
     stored: tuple[str, ...]
 
 
@@ -29,14 +32,17 @@ def start() -> Lab:
 
 def look(branch: Lab) -> SilenceSeen:
     """Wait until paris answers again, and read both orders."""
-    in_doubt = branch.ledger.in_doubt - start().ledger.in_doubt
+    failed = [ask for ask in branch.ledger.failed_asks if is_changing(ask.method) and not ask.status]
+    silent = {ask.path for ask in failed if ask.asker == "paris-operator"}
     acknowledged = {write.path for write in branch.ledger.writes}
     branch.heal()
     branch.run("20s")
+    leader = branch["paris"].active
     return SilenceSeen(
-        in_doubt=in_doubt,
-        acknowledged=tuple([path for path in (ONE, TWO) if path in acknowledged]),
-        stored=tuple([path for path in (ONE, TWO) if branch["paris"].get(path).ok]),
+        silent=tuple([path for path in (ONE, TWO) if path in silent]),
+        besides=tuple(sorted([path for path in acknowledged if path.endswith(NAMES)])),
+        leader=leader,
+        stored=tuple([path for path in (ONE, TWO) if leader and branch["paris"].get(path).ok]),
     )
 
 
@@ -104,6 +110,31 @@ def _sent_again(lab: Lab) -> None:
     lab["paris"].post(ONE, {"data": {}})
 
 
+def _one_removed(lab: Lab) -> None:
+    _both(lab)
+    lab["paris"].delete("secret/metadata/orders/two")
+
+
+def _region_down(lab: Lab) -> None:
+    lab.crash("paris")
+    for path in (ONE, TWO):
+        _write(lab, path, "paris-1", "1s")
+
+
+def _silent_readings(lab: Lab) -> None:
+    _write(lab, ONE, "paris-1", "100us")
+    lab.crash("paris-3")
+    with suppress(Silence):
+        lab["paris"].get(TWO, node="paris-3", timeout="1s")
+
+
+def _one_at_tokyo(lab: Lab) -> None:
+    _write(lab, ONE, "paris-1", "100us")
+    lab.crash("tokyo")
+    with suppress(Silence):
+        lab["tokyo"].post(TWO, {"data": {}}, timeout="1s")
+
+
 def _wrong_cluster(lab: Lab) -> None:
     lab.crash("tokyo")
     for path in (ONE, TWO):
@@ -123,25 +154,38 @@ SILENCE = Exercise(
     conditions=(
         Condition(
             name="two silences",
-            holds=lambda seen: seen.in_doubt >= 2,
-            says=lambda seen: f"the ledger has {seen.in_doubt} write{'' if seen.in_doubt == 1 else 's'} in doubt",
-            asks="Two writes have to stay without an answer.",
+            holds=lambda seen: len(seen.silent) == len(NAMES),
+            says=lambda seen: f"sent to paris and without an answer: {' and '.join(seen.silent) or 'none of the two'}",
+            asks="Both have to be sent to paris, and stay without an answer.",
             hints=(
-                "Look at `lab.ledger`: what is in doubt?",
-                "A refusal is an answer. Silence comes from a node that sleeps or is dead, or from waiting too short.",
-                "`lab.pause(node)` and a request with `node=` and `timeout=`; it raises TimeoutError",
+                "Look at what `send` returns: an answer, or the silence?",
+                "A refusal is an answer. Silence comes from a node that sleeps or is dead, or from waiting too short: "
+                "an answer is there within a millisecond.",
+                '`lab.pause(node)` or `lab.crash(node)` and then `send` to that node, or `timeout="100us"`',
             ),
         ),
         Condition(
-            name="not acknowledged",
-            holds=lambda seen: not seen.acknowledged,
-            says=lambda seen: f"acknowledged: {', '.join(seen.acknowledged)}",
-            asks="Neither of the two may have been acknowledged, not even later.",
+            name="nothing besides",
+            holds=lambda seen: not seen.besides,
+            says=lambda seen: f"acknowledged: {', '.join(seen.besides)}",
+            asks="Nothing that was asked of the two may have been acknowledged, neither a second try nor a removal.",
             hints=(
                 "Look at `lab.ledger.writes`: which paths are there?",
                 "Who sends a silent request again gets an answer, and no longer knows what the first one did.",
                 "send each of the two once",
             ),
+        ),
+        Condition(
+            name="somebody leads",
+            holds=lambda seen: seen.leader != "",
+            says=lambda seen: "no node of paris leads any more, so nobody can say what is stored",
+            asks="In the end paris has to answer, to whoever asks what is stored.",
+            hints=(
+                "Look at paris in `lab.map()`: which of its nodes leads?",
+                "Three nodes choose another leader while two of them run; one that was restarted is sealed.",
+                "crash or pause one node in place of the region",
+            ),
+            for_its_sentence=True,
         ),
         Condition(
             name="one of two",
@@ -161,7 +205,11 @@ SILENCE = Exercise(
         Trap(name="neither happened", act=_neither, refused_by="one of two"),
         Trap(name="a refusal", act=_refused, refused_by="two silences"),
         Trap(name="one was acknowledged", act=_one_acknowledged, refused_by="two silences"),
-        Trap(name="sent again", act=_sent_again, refused_by="not acknowledged"),
-        Trap(name="the wrong cluster", act=_wrong_cluster, refused_by="one of two"),
+        Trap(name="sent again", act=_sent_again, refused_by="nothing besides"),
+        Trap(name="both stored and one removed", act=_one_removed, refused_by="nothing besides"),
+        Trap(name="the whole region is down", act=_region_down, refused_by="somebody leads"),
+        Trap(name="two readings without an answer", act=_silent_readings, refused_by="two silences"),
+        Trap(name="one of them at tokyo", act=_one_at_tokyo, refused_by="two silences"),
+        Trap(name="the wrong cluster", act=_wrong_cluster, refused_by="two silences"),
     ),
 )

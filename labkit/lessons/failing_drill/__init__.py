@@ -27,11 +27,11 @@ RECALLS = (
         says="A root is computed from an index. What is stored, or an inner layer, may be damaged below it.",
     ),
     Recall(
-        of="04",
-        asks="A write each 10 ms, 80 ms one way. The region is lost. About how many writes are lost?",
-        choices=("none", "8", "16"),
-        answer="8",
-        says="Rate × one way: what was written during one crossing was on the line.",
+        of="06",
+        asks="A leader stalls, another node leads, and the first one wakes. What becomes of the write in its hands?",
+        choices=("it is stored", "its commit is refused", "it is stored twice"),
+        answer="its commit is refused",
+        says="A commit carries the term of its leader, and one of an earlier term is refused.",
     ),
 )
 

@@ -15,15 +15,26 @@ GAP_S = 0.03
 
 
 class CauseSeen(NamedTuple):
-    """The instants that were handed in and those of the roots, in seconds; ``unread`` is what is not an instant."""
+    """The instants that were handed in and those of the roots, in seconds; ``unread`` is what is not an instant.
+
+    ``events`` are the instants of all that might have been named.
+    """
 
     given: tuple[float, ...]
     roots: tuple[float, ...]
+    events: frozenset[float]
     unread: str
 
     def names(self, number: int) -> bool:
         """Whether one of the losses is explained by the instant that was handed in for it."""
         return abs(self.given[number] - self.roots[number]) <= WITHIN_S
+
+    def says(self, number: int) -> str:
+        """Say what is the matter with an instant that is not the root: another event is there, or none."""
+        at_s = self.given[number]
+        if any(abs(at_s - event_s) <= WITHIN_S for event_s in self.events):
+            return f"what happened at {at_s:.3f} s is not the root of the loss of {FOLDERS[number]}"
+        return f"nothing is done, broken or promoted at {at_s:.3f} s; an instant is wanted to the millisecond"
 
 
 @KeptStart
@@ -91,11 +102,16 @@ def _plain_loss(lab: Lab) -> None:
 
 def look(branch: Lab, given: Any) -> CauseSeen:
     """Read the instants, and find those of the three roots in the trace."""
+    if isinstance(given, dict) and set(given) == set(FOLDERS):
+        given = [given[folder] for folder in FOLDERS]
     rows = list(given) if isinstance(given, list | tuple) else [given]
     unread = [repr(row)[:60] for row in rows if isinstance(row, bool) or not isinstance(row, int | float)]
     if len(rows) != len(FOLDERS):
         unread.append(f"{len(rows)} in place of {len(FOLDERS)}")
-    return CauseSeen(() if unread else tuple(map(float, rows)), roots_of(branch), ", ".join(unread))
+    happened = [event.at_ns for kind in ("fault", "mode", "leader") for event in branch.trace.select(kind)]
+    lost = [write.at_ns for write in branch.ledger.lost()]
+    events = frozenset([at_ns / SECOND_NS for at_ns in (*happened, *lost)])
+    return CauseSeen(() if unread else tuple(map(float, rows)), roots_of(branch), events, ", ".join(unread))
 
 
 def roots_of(lab: Lab) -> tuple[float, ...]:
@@ -159,9 +175,7 @@ def _names(number: int, asks: str, hints: tuple[str, str, str]) -> Condition:
     return Condition(
         name=FOLDERS[number],
         holds=lambda seen: seen.names(number),
-        says=lambda seen: (
-            f"what happened at {seen.given[number]:.3f} s is not the root of the loss of {FOLDERS[number]}"
-        ),
+        says=lambda seen: seen.says(number),
         asks=asks,
         hints=hints,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from textwrap import shorten
 from typing import NamedTuple
 
 from labkit.lessons.failing_drill.drills import (
@@ -20,12 +21,14 @@ from labkit.scenario.scenario import Scenario
 TRIED_SEEDS = range(1, 7)
 """With some of them a sound run loses a write, and with some it loses none."""
 COPIES, CLIENTS, SURVIVOR = PLANTED
+MAX_SHOWN = 200
 
 
 class DrillSeen(NamedTuple):
     """What a text is as a drill: what is wrong with it, the first seed with which it fails, and why.
 
-    ``failed`` is -1 where it passes with every seed; ``silent`` names the planted faults with which it passes too.
+    ``failed`` is -1 where it passes with every seed; only then ``silent`` names the planted faults with which it passes
+    too.
     """
 
     problem: str
@@ -45,10 +48,11 @@ def _seen(text: str) -> DrillSeen:
     try:
         drill = read(text)
     except ValueError as error:
-        return DrillSeen(" ".join(str(error).split())[:160], False, -1, "", tuple(PLANTED))
+        return DrillSeen(shorten(str(error).splitlines()[0], MAX_SHOWN), False, -1, "", tuple(PLANTED))
     failed, reason = _first_failure(drill)
-    silent = [name for name, lab in with_each_fault(drill).items() if verdict(lab).exit_code == 0]
-    return DrillSeen("", loses_its_region(drill), failed, reason, tuple(silent))
+    faulty = with_each_fault(drill) if failed < 0 else {}
+    silent = tuple([name for name, lab in faulty.items() if verdict(lab).exit_code == 0])
+    return DrillSeen("", loses_its_region(drill), failed, reason, silent)
 
 
 def _first_failure(drill: Scenario) -> tuple[int, str]:

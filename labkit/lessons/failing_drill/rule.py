@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from textwrap import shorten
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.lab.snapshot import Snapshot
-from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.plan import Condition, Exercise, Trap, works_when_called
 from labkit.service.durations import MILLISECOND_NS
 
 NAME = "tokyo keeps up"
-WORLDS, SOUND_TIME, PLANTED_TIME = 12, "1s", "4s"
+WORLDS, SOUND_TIME, PLANTED_TIME = 12, "1s", "2300ms"
 MAX_BEHIND, MAX_BEHIND_S = 20, 2
+"""How far tokyo may be behind: so many writes, which at ten a second is so many seconds."""
 PAIR = ("paris", "tokyo")
+MAX_SHOWN = 200
 
 
 class RuleSeen(NamedTuple):
@@ -43,9 +46,9 @@ def _standby_dies(lab: Lab) -> None:
 
 
 def _line_flaps(lab: Lab) -> None:
-    """The line is cut for three tenths of a second."""
+    """The line is cut for a moment: tokyo is up to seventeen writes behind, and catches up."""
     lab.partition(*PAIR)
-    lab.run("300ms")
+    lab.run("800ms")
     lab.heal()
 
 
@@ -54,7 +57,7 @@ SOUND: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
         "a calm one": _calm,
         "one with a damaged index": _index_is_damaged,
         "one whose standby dies": _standby_dies,
-        "one whose line is cut for 0.3 s": _line_flaps,
+        "one whose line is cut for 0.8 s": _line_flaps,
     }
 )
 """What happens in worlds where tokyo keeps up; each comes three times, with other luck."""
@@ -65,7 +68,7 @@ PLANTED: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
         "tokyo is dark": lambda lab: lab.crash("tokyo"),
     }
 )
-"""What makes tokyo fall behind by more than two seconds, and by more than twenty writes."""
+"""What makes tokyo fall behind, by more than twenty writes in the time that a world is given."""
 CUT, SLOW, DARK = PLANTED
 
 
@@ -105,7 +108,7 @@ def look(rule: Any) -> RuleSeen:
     try:
         world(0).watch(NAME, rule)
     except ValueError as error:
-        return RuleSeen(" ".join(str(error).split())[:160], "", "", tuple(PLANTED))
+        return RuleSeen(shorten(str(error), MAX_SHOWN), "", "", tuple(PLANTED))
     heard = [name for name, happens in PLANTED.items() if watched(rule, happens, 0, PLANTED_TIME)]
     silent = tuple([name for name in PLANTED if name not in heard])
     for luck in range(WORLDS):
@@ -117,7 +120,7 @@ def look(rule: Any) -> RuleSeen:
 
 def accepts(handed: Any) -> bool:
     """Whether something may be a rule."""
-    return callable(handed) or isinstance(handed, Mapping)
+    return works_when_called(handed) or isinstance(handed, Mapping)
 
 
 def untouched(rule: Any) -> bool:
@@ -132,12 +135,12 @@ def untouched(rule: Any) -> bool:
 
 def as_a_condition() -> Any:
     """Write it as scenario files do: how many entries tokyo may be behind."""
-    return {"lag": {"at most": 15}}
+    return {"lag": {"at most": 20}}
 
 
 def as_a_function() -> Any:
     """Ask the lab itself, whenever something happens."""
-    return lambda lab: lab.lag("paris", "tokyo").entries <= 15
+    return lambda lab: lab.lag("paris", "tokyo").entries <= 20
 
 
 def by_time() -> Any:
@@ -173,7 +176,7 @@ def _catches(name: str, says: str, hints: tuple[str, str, str]) -> Condition:
         name=name,
         holds=lambda seen: name not in seen.silent,
         says=lambda seen: says,
-        asks="It has to speak when tokyo is more than two seconds and more than twenty writes behind.",
+        asks=f"It has to speak when tokyo is more than {MAX_BEHIND} writes behind.",
         hints=hints,
     )
 
@@ -181,8 +184,9 @@ def _catches(name: str, says: str, hints: tuple[str, str, str]) -> Condition:
 RULE = Exercise(
     name="rule",
     title="A rule of your own",
-    goal="a rule for `lab.watch`, a function of the lab or a condition of scenario files, that speaks when tokyo falls "
-    f"more than {MAX_BEHIND_S} s or {MAX_BEHIND} writes behind, and is silent in {WORLDS} worlds where it keeps up.",
+    goal="a rule for `lab.watch`, a function of the lab or a condition of scenario files, that speaks when tokyo is "
+    f"more than {MAX_BEHIND} writes behind, which take {MAX_BEHIND_S} s here, and is silent in {WORLDS} labs where it "
+    "keeps up.",
     look=look,
     takes=("the rule",),
     accepts=accepts,
@@ -207,24 +211,24 @@ RULE = Exercise(
             says=lambda seen: f"in {seen.world} it spoke: {seen.said}",
             asks="It has to be silent while tokyo keeps up, whatever else happens.",
             hints=(
-                "Read what it said, and what had happened in that world.",
+                "Read what it said, and what had happened in that lab.",
                 "A write is on its way for a while: roots differ then, and nothing is wrong. A rule looks only; it "
                 "neither writes nor waits, as it is asked in the middle of what happens.",
-                '`lab.lag("paris", "tokyo")` has `entries` and `seconds`: let them be more than 0',
+                '`lab.lag("paris", "tokyo")` has `entries` and `seconds`: let them be more than 0 for a while',
             ),
         ),
         _catches(
             CUT,
-            "the line was cut for four seconds, and it was silent",
+            "the line was cut until tokyo was more than twenty writes behind, and it was silent",
             (
                 'Let `lab.partition("paris", "tokyo")` happen in a lab of your own, and print the lag.',
                 "What tokyo does not get, it does not know. paris knows what it has not handed over.",
-                '`{"lag": {"at most": 15}}`, or `lab.lag("paris", "tokyo").entries <= 15`',
+                '`{"lag": {"at most": 20}}`, or `lab.lag("paris", "tokyo").entries <= 20`',
             ),
         ),
         _catches(
             SLOW,
-            "the line was fifty times as long, and it was silent",
+            "the line was fifty times as slow until tokyo was more than twenty writes behind, and it was silent",
             (
                 'Let `lab.slow("paris", "tokyo", factor=50)` happen in a lab of your own, and print the lag.',
                 "A line that is slow is open, and nobody is down. What counts is what has arrived.",
@@ -233,7 +237,7 @@ RULE = Exercise(
         ),
         _catches(
             DARK,
-            "tokyo had no power for four seconds, and it was silent",
+            "tokyo had no power until it was more than twenty writes behind, and it was silent",
             (
                 'Let `lab.crash("tokyo")` happen in a lab of your own, and print the lag.',
                 "Who is dark is behind, too.",
@@ -243,7 +247,7 @@ RULE = Exercise(
     ),
     ways={"as a condition": as_a_condition, "as a function": as_a_function, "by time": by_time},
     traps=(
-        Trap(name="an unknown key", act=lambda: {"behind": {"at most": 15}}, refused_by="a rule"),
+        Trap(name="an unknown key", act=lambda: {"behind": {"at most": 20}}, refused_by="a rule"),
         Trap(name="always silent", act=_function(lambda lab: True), refused_by=CUT),
         Trap(name="who is primary", act=lambda: {"primary": "paris"}, refused_by=CUT),
         Trap(name="never behind", act=lambda: {"lag": 0}, refused_by="silent"),
@@ -262,12 +266,12 @@ RULE = Exercise(
         ),
         Trap(
             name="forgets slow lines",
-            act=_function(lambda lab: lab.trace.select("fault", verb="slow") or lab.lag(*PAIR).entries <= 15),
+            act=_function(lambda lab: lab.trace.select("fault", verb="slow") or lab.lag(*PAIR).entries <= 20),
             refused_by=SLOW,
         ),
         Trap(
             name="only while tokyo is up",
-            act=_function(lambda lab: _is_dark(lab) or lab.lag(*PAIR).entries <= 15),
+            act=_function(lambda lab: _is_dark(lab) or lab.lag(*PAIR).entries <= 20),
             refused_by=DARK,
         ),
     ),

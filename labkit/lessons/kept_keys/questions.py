@@ -66,6 +66,7 @@ def _statuses(vault: Vault) -> tuple[int, int, int, int]:
 
 ROTATED = Question(
     name="rotated",
+    world=Vault,
     asks=f"A table has {ROWS} rows, all encrypted under version 1 of a key. The key is rotated. How many rows are "
     "under version 2 then?",
     least=0,
@@ -81,6 +82,7 @@ ROTATED = Question(
 )
 LOWERED = Question(
     name="lowered",
+    world=Vault,
     asks="The least version that may decrypt is set to 2, and an old row is refused. Then it is set to 1 again. What "
     "does the old row give?",
     choices=("its plaintext", "a refusal"),

@@ -13,11 +13,16 @@ ROWS = 20
 
 
 class RetireSeen(NamedTuple):
-    """How many rows there are, which of them open to their text, and whether a text of version 1 opens."""
+    """How many rows there are, how many open to a text of the table, and how many to that of their place.
+
+    Then whether a text of version 1 opens, as things are and with the least minimum that the service takes.
+    """
 
     rows: int
+    known: int
     right: int
     old_opens: bool
+    opens_again: bool
 
 
 @KeptStart
@@ -27,19 +32,25 @@ def start() -> Vault:
 
 
 def look(branch: Vault) -> RetireSeen:
-    """Open every row in order, and a text of version 1 that was kept elsewhere."""
-    rows = rows_of(branch)
-    right = sum(opened(branch, row) == base64_of(f"row {number}") for number, row in enumerate(rows))
-    return RetireSeen(len(rows), right, opened(branch, rows_of(start())[0]) is not None)
+    """Open every row in order, and a text of version 1 that was kept elsewhere; then lower the minimum again."""
+    found = [opened(branch, row) for row in rows_of(branch)]
+    texts = [base64_of(f"row {number}") for number in range(ROWS)]
+    right = sum(text == wanted for text, wanted in zip(found, texts, strict=False))
+    old = rows_of(start())[0]
+    old_opens = opened(branch, old) is not None
+    branch.post("transit/keys/rows/config", {"min_decryption_version": 1})
+    known = sum(text in texts for text in found)
+    return RetireSeen(len(found), known, right, old_opens, opened(branch, old) is not None)
 
 
 def one_by_one(vault: Vault) -> None:
-    """Rotate, move each row, and raise the minimum last."""
+    """Rotate, move each row, and only then forbid version 1 and remove it."""
     vault.post("transit/keys/rows/rotate")
     rows = vault.get("secret/data/rows").data["data"]["rows"]
     moved = [vault.post("transit/rewrap/rows", {"ciphertext": row}).data["ciphertext"] for row in rows]
     vault.post("secret/data/rows", {"data": {"rows": moved}})
-    vault.post("transit/keys/rows/config", {"min_decryption_version": 2})
+    vault.post("transit/keys/rows/config", {"min_decryption_version": 2, "min_encryption_version": 2})
+    vault.post("transit/keys/rows/trim", {"min_available_version": 2})
 
 
 def as_a_batch(vault: Vault) -> None:
@@ -49,7 +60,19 @@ def as_a_batch(vault: Vault) -> None:
     items = [{"ciphertext": row} for row in rows]
     found = vault.post("transit/rewrap/rows", {"batch_input": items}).data["batch_results"]
     vault.post("secret/data/rows", {"data": {"rows": [row["ciphertext"] for row in found]}})
-    vault.post("transit/keys/rows/config", {"min_decryption_version": 2})
+    vault.post("transit/keys/rows/config", {"min_decryption_version": 2, "min_encryption_version": 2})
+    vault.post("transit/keys/rows/trim", {"min_available_version": 2})
+
+
+def under_a_new_key(vault: Vault) -> None:
+    """Open each row, delete the key, and encrypt under a new one of that name."""
+    items = [{"ciphertext": row} for row in vault.get("secret/data/rows").data["data"]["rows"]]
+    found = vault.post("transit/decrypt/rows", {"batch_input": items}).data["batch_results"]
+    vault.post("transit/keys/rows/config", {"deletion_allowed": True})
+    vault.delete("transit/keys/rows")
+    items = [{"plaintext": row["plaintext"]} for row in found]
+    moved = vault.post("transit/encrypt/rows", {"batch_input": items}).data["batch_results"]
+    vault.post("secret/data/rows", {"data": {"rows": [row["ciphertext"] for row in moved]}})
 
 
 def open_and_close(vault: Vault) -> None:
@@ -79,8 +102,19 @@ def _trim_first(vault: Vault) -> None:
 
 
 def _rewrap_only(vault: Vault) -> None:
+    vault.post("transit/keys/rows/rotate")
+    moved = [vault.post("transit/rewrap/rows", {"ciphertext": row}).data["ciphertext"] for row in rows_of(vault)]
+    vault.post(TABLE, {"data": {"rows": moved}})
+
+
+def _minimum_only(vault: Vault) -> None:
+    _rewrap_only(vault)
+    _raise_minimum(vault)
+
+
+def _reversed(vault: Vault) -> None:
     as_a_batch(vault)
-    vault.post("transit/keys/rows/config", {"min_decryption_version": 1})
+    vault.post(TABLE, {"data": {"rows": rows_of(vault)[::-1]}})
 
 
 def _swapped(vault: Vault) -> None:
@@ -107,7 +141,7 @@ RETIRE = Exercise(
     name="retire",
     title="Retire a version",
     goal="every row of secret/data/rows opens to its text with the key rows, in its place, and nothing that version 1 "
-    "encrypted opens any more.",
+    "encrypted ever opens again.",
     start=start,
     look=look,
     takes=("the vault",),
@@ -122,17 +156,27 @@ RETIRE = Exercise(
                 "A table is written whole: what you leave out is gone.",
                 "write the list of all rewrapped rows",
             ),
-            for_its_sentence=True,
         ),
         Condition(
             name="all rows open",
-            holds=lambda seen: seen.right == ROWS,
-            says=lambda seen: f"{seen.right} of {ROWS} rows open to their text",
-            asks="Every row has to open to its own text.",
+            holds=lambda seen: seen.known == seen.rows,
+            says=lambda seen: f"{seen.known} of {ROWS} rows open to a text of the table",
+            asks="Every row has to open, with the key rows.",
             hints=(
                 "Look at the beginning of each row: which version does it name?",
                 "What is under a version that may not decrypt is lost to you. Move first, forbid afterwards.",
                 '`vault.post("transit/rewrap/rows", …)` before the minimum is raised',
+            ),
+        ),
+        Condition(
+            name="in their places",
+            holds=lambda seen: seen.right == seen.known,
+            says=lambda seen: f"{seen.right} of the {ROWS} rows open to the text of their own place",
+            asks="Every row has to open to its own text, in its own place.",
+            hints=(
+                "Decrypt the first row, now and in a new start.",
+                "A row that is moved to another version stays in its place of the list.",
+                "write the rewrapped rows in the order in which you read them",
             ),
         ),
         Condition(
@@ -145,9 +189,27 @@ RETIRE = Exercise(
                 "A rotation adds a version. The old one goes on until it is forbidden or removed.",
                 '`vault.post("transit/keys/rows/config", {"min_decryption_version": 2})`',
             ),
+            for_its_sentence=True,
+        ),
+        Condition(
+            name="for good",
+            holds=lambda seen: not seen.opens_again,
+            says=lambda seen: "with the minimum lowered to 1 again, a row that somebody copied before opens",
+            asks="It may not open again, whatever becomes of the settings.",
+            hints=(
+                "Lower the minimum again, and decrypt an old row.",
+                "A minimum is a rule that can be taken back. What is removed cannot be.",
+                "`min_encryption_version` and `min_decryption_version` in `transit/keys/rows/config`, then "
+                '`vault.post("transit/keys/rows/trim", {"min_available_version": 2})`',
+            ),
         ),
     ),
-    ways={"one by one": one_by_one, "as a batch": as_a_batch, "open and close": open_and_close},
+    ways={
+        "one by one": one_by_one,
+        "as a batch": as_a_batch,
+        "open and close": open_and_close,
+        "under a new key": under_a_new_key,
+    },
     traps=(
         Trap(
             name="rotate only",
@@ -157,7 +219,9 @@ RETIRE = Exercise(
         Trap(name="rewrap only", act=_rewrap_only, refused_by="retired"),
         Trap(name="the minimum first", act=_minimum_first, refused_by="all rows open"),
         Trap(name="trim first", act=_trim_first, refused_by="all rows open"),
-        Trap(name="two rows swapped", act=_swapped, refused_by="all rows open"),
+        Trap(name="a minimum only", act=_minimum_only, refused_by="for good"),
+        Trap(name="two rows swapped", act=_swapped, refused_by="in their places"),
+        Trap(name="the rows reversed", act=_reversed, refused_by="in their places"),
         Trap(name="a row dropped", act=_dropped, refused_by="no row is missing"),
         Trap(name="a new key", act=_new_key, refused_by="all rows open"),
     ),

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from labkit.front.vault import Vault
 from labkit.lessons.kept_keys.rows import base64_of
+from labkit.lessons.overlooked import FIRST_REFUSAL
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.service.message import Response
+from labkit.service.short_forms import ShortForms
 
-TENANTS, EMAILS = ("north", "south"), ("ada@example.org", "bob@example.org")
+TENANTS, EMAILS = ("north", "south"), ("ada.lovelace@example.org", "grace.hopper@example.org")
+JOIN_ALIKE = (("northada", ".lovelace@example.org"), ("gnorth", "ada.lovelace@example.or"))
+"""Tenants and addresses that give the same text as the first ones, joined in one order and in the other."""
 SEEDS = (231, 232)
 
 
+class OtherService(ShortForms):
+    """A vault with other keys, which shows the same as the first one to whoever has no token."""
+
+    def __init__(self, vault: Vault, first: Vault) -> None:
+        self._vault, self._first = vault, first
+        self.root_token = vault.root_token
+
+    def request(self, method: str, path: str, *given: Any, **how: Any) -> Response:
+        """Answer as the first one where that needs no token, else as the other."""
+        shown = self._first.request(method, path) if method == "GET" else None
+        return shown if shown is not None and shown.ok else self._vault.request(method, path, *given, **how)
+
+
 class SearchSeen(NamedTuple):
-    """The marks of two tenants with two addresses each, the first of them twice, and once in a service of others."""
+    """The marks of two tenants with two addresses each; the first one again, and in a service with other keys.
+
+    ``joined`` are marks of other tenants and addresses that join to the same text as the first.
+    """
 
     marks: tuple[tuple[Any, Any], ...]
     again: Any
     elsewhere: Any
+    joined: tuple[Any, ...]
     error: str
 
     @property
@@ -34,9 +56,31 @@ def look(function: Callable[[Any, str, str], Any]) -> SearchSeen:
     try:
         marks = tuple([(function(vault, each, EMAILS[0]), function(vault, each, EMAILS[1])) for each in TENANTS])
         again = function(vault, TENANTS[0], EMAILS[0])
-        return SearchSeen(marks, again, function(other, TENANTS[0], EMAILS[0]), "")
+        joined = tuple([function(vault, tenant, email) for tenant, email in JOIN_ALIKE])
+        elsewhere = function(OtherService(other, vault), TENANTS[0], EMAILS[0])
+        return SearchSeen(marks, again, elsewhere, joined, "")
     except Exception as error:  # the reader's own
-        return SearchSeen((), None, None, f"{type(error).__name__}: {error}")
+        return SearchSeen((), None, None, (), f"{type(error).__name__}: {error}{_last_refusal(vault)}")
+
+
+def _last_refusal(vault: Vault) -> str:
+    call = vault.calls[-1] if len(vault.calls) else None
+    return (
+        f"; before that {call.method} {call.path} answered {call.status}"
+        if call and call.status >= FIRST_REFUSAL
+        else ""
+    )
+
+
+def shows(mark: str, email: str) -> bool:
+    """Whether a mark holds an address, or the name before its @, as it is or in hexadecimal digits or base64."""
+    return any(form in mark for text in (email, email.partition("@")[0]) for form in _forms(text))
+
+
+def _forms(text: str) -> Iterator[str]:
+    yield from (text, text[::-1], text.encode().hex())
+    for before in range(3):  # in base64 a text looks otherwise by how many bytes stand before it
+        yield base64_of(" " * before + text)[4 * (before > 0) :].rstrip("=")[:-1]
 
 
 def untouched(function: Callable[[Any, str, str], Any]) -> bool:
@@ -58,6 +102,17 @@ def beside_it(vault: Any, tenant: str, email: str) -> str:
     return str(vault.post("transit/hmac/mark", {"input": base64_of(f"{tenant}\n{email}")}).data["hmac"])
 
 
+def with_a_pepper(vault: Any, tenant: str, email: str) -> str:
+    """Keep a random text in the service, and hash tenant and address together with it."""
+    kept = vault.get("secret/data/pepper")
+    if not kept.ok:
+        text = vault.post("sys/tools/random/32").data["random_bytes"]
+        vault.post("secret/data/pepper", {"options": {"cas": 0}, "data": {"text": text}})
+        kept = vault.get("secret/data/pepper")
+    text = f"{kept.data['data']['text']} {tenant} {email}"
+    return str(vault.post("sys/tools/hash", {"input": base64_of(text)}).data["sum"])
+
+
 def _random(vault: Any, tenant: str, email: str) -> Any:
     return vault.post("transit/encrypt/mail", {"plaintext": base64_of(email)}).data["ciphertext"]
 
@@ -74,6 +129,32 @@ def _key_per_tenant(vault: Any, tenant: str, email: str) -> Any:
 
 def _tenant_only(vault: Any, tenant: str, email: str) -> Any:
     return beside_it(vault, tenant, "")
+
+
+def _no_divider(vault: Any, tenant: str, email: str) -> Any:
+    vault.post("transit/keys/mark", {})
+    return vault.post("transit/hmac/mark", {"input": base64_of(tenant + email)}).data["hmac"]
+
+
+def _no_divider_after(vault: Any, tenant: str, email: str) -> Any:
+    return _no_divider(vault, email, tenant)
+
+
+def _beside_the_mark(vault: Any, tenant: str, email: str) -> Any:
+    return _tenant_only(vault, tenant, email) + email
+
+
+def _encoded_beside_the_mark(vault: Any, tenant: str, email: str) -> Any:
+    return _tenant_only(vault, tenant, email) + base64_of(f"{tenant}:{email}")
+
+
+def _with_what_all_see(vault: Any, tenant: str, email: str) -> Any:
+    seen = vault.get("sys/seal-status").body
+    return sha256(f"{seen} {tenant} {email}".encode()).hexdigest()
+
+
+def _no_key(vault: Any, tenant: str, email: str) -> Any:
+    return vault.post("transit/hmac/mark", {"input": base64_of(f"{tenant} {email}")}).data["hmac"]
 
 
 def _no_context(vault: Any, tenant: str, email: str) -> Any:
@@ -96,9 +177,9 @@ SEARCH = Exercise(
             says=lambda seen: seen.error or f"it returned {seen.again!r}",
             asks="For each tenant and address it has to return a text.",
             hints=(
-                "Play it with `Vault.dev(seed=1)`, and look at the errors of each answer.",
-                "A derived key needs a context for each text.",
-                '`.data["ciphertext"]` or `.data["hmac"]`',
+                "Play it with `Vault.dev(seed=1)`, and look at the `.errors` of each answer.",
+                "A refused request has no `.data`. An HMAC needs a key that is there; a derived key needs a context.",
+                '`vault.post("transit/keys/NAME")` before it, and `.data["hmac"]` or `.data["ciphertext"]`',
             ),
             for_its_sentence=True,
         ),
@@ -109,8 +190,8 @@ SEARCH = Exercise(
             asks="The same address of the same tenant has to get the same mark.",
             hints=(
                 "Call it twice with the same arguments.",
-                "Usual encryption draws a nonce each time, so that equal texts do not look equal.",
-                "`convergent_encryption`, or `transit/hmac/…`",
+                "Usual encryption draws a nonce each time, so that equal texts do not look equal. An HMAC draws none.",
+                '`vault.post("transit/hmac/NAME", {"input": …})`, or a key with `convergent_encryption`',
             ),
         ),
         Condition(
@@ -138,16 +219,43 @@ SEARCH = Exercise(
         Condition(
             name="needs the service",
             holds=lambda seen: seen.elsewhere != seen.marks[0][0],
-            says=lambda seen: "a service with other keys gave the same mark",
+            says=lambda seen: "a service with other keys, which shows the same without a token, gave the same mark",
             asks="Who does not have the service may not be able to make a mark, or to guess an address from one.",
             hints=(
-                "Call it with two vaults of different seeds.",
-                "A hash without a key can be tried by everybody, for each address they know.",
-                "let transit make the mark",
+                "Which of what your function uses does only the service know?",
+                "A hash of what everybody can read can be tried by everybody, for each address they know.",
+                '`vault.post("transit/hmac/NAME", {"input": …})`: the key stays in the service',
+            ),
+        ),
+        Condition(
+            name="pairs apart",
+            holds=lambda seen: seen.marks[0][0] not in seen.joined,
+            says=lambda seen: (
+                f"{' with '.join(JOIN_ALIKE[seen.joined.index(seen.marks[0][0])])} got the mark of "
+                f"{TENANTS[0]} with {EMAILS[0]}"
+            ),
+            asks="Another tenant with another address has to get another mark.",
+            hints=(
+                "Join each tenant with its address, as your function does: are the two texts equal?",
+                "What is joined without a sign between can be cut in another place.",
+                "put a sign that no tenant has between the two, such as a new line",
+            ),
+        ),
+        Condition(
+            name="hides the address",
+            holds=lambda seen: (
+                not any(shows(mark, email) for row in seen.marks for mark, email in zip(row, EMAILS, strict=True))
+            ),
+            says=lambda seen: "a mark holds its address, so that whoever has the table can read it there",
+            asks="A mark may not show the address.",
+            hints=(
+                "Look at a mark, and decode what is base64 in it.",
+                "The address goes in where the service makes the mark; it does not stand beside it.",
+                "return what the service answers, and nothing else",
             ),
         ),
     ),
-    ways={"convergent, by tenant": convergent, "a signature beside it": beside_it},
+    ways={"convergent, by tenant": convergent, "a signature beside it": beside_it, "with a pepper": with_a_pepper},
     traps=(
         Trap(name="random nonces", act=_random, refused_by="same"),
         Trap(name="a key per tenant", act=_key_per_tenant, refused_by="same"),
@@ -173,5 +281,11 @@ SEARCH = Exercise(
             refused_by="needs the service",
         ),
         Trap(name="no context", act=_no_context, refused_by="marks"),
+        Trap(name="no key", act=_no_key, refused_by="marks"),
+        Trap(name="nothing between", act=_no_divider, refused_by="pairs apart"),
+        Trap(name="nothing between, the other way", act=_no_divider_after, refused_by="pairs apart"),
+        Trap(name="a hash with what everybody can read", act=_with_what_all_see, refused_by="needs the service"),
+        Trap(name="the address beside a mark", act=_beside_the_mark, refused_by="hides the address"),
+        Trap(name="encoded beside a mark", act=_encoded_beside_the_mark, refused_by="hides the address"),
     ),
 )

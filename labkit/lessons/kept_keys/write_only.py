@@ -1,24 +1,28 @@
-"""Write only: a token that may encrypt with one key, and may neither read nor make anything."""
+"""Write only: a token that may encrypt with one key, and may do nothing else."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 from labkit.front.vault import Vault
+from labkit.lessons.kept_keys.grants import grants
 from labkit.lessons.kept_keys.rows import base64_of, rows_of, with_rows
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
-POLICY, TOKENS = "sys/policies/acl/writer", "auth/token/create"
-SECRET = base64_of("row 0")
+POLICY, TOKENS, ENCRYPT = "sys/policies/acl/writer", "auth/token/create", "transit/encrypt/rows"
+SHOWN = 3
 
 
 class WriteOnlySeen(NamedTuple):
-    """Which of the requests that a writer needs were refused, and which that it may not make were not."""
+    """What was handed in as a token, which of the requests that a writer needs were refused, which that open a row were
+    not, and what else the token may do.
+    """
 
+    kind: str
     needed: tuple[str, ...]
     read: tuple[str, ...]
-    made: tuple[str, ...]
+    more: tuple[str, ...]
 
 
 @KeptStart
@@ -28,7 +32,9 @@ def start() -> Vault:
 
 
 def look(branch: Vault, token: Any) -> WriteOnlySeen:
-    """Try eight requests with the token."""
+    """Try with the token what it may and may not do with a row, and ask the service what else it may."""
+    if not isinstance(token, str):
+        return WriteOnlySeen(type(token).__name__, (), (), ())
     sent, row = {"plaintext": base64_of("new")}, rows_of(branch)[0]
     needs: dict[str, dict[str, Any]] = {"encrypt": sent, "encrypt a batch": {"batch_input": [sent]}}
     reads: dict[str, tuple[str, dict[str, Any]]] = {
@@ -36,16 +42,9 @@ def look(branch: Vault, token: Any) -> WriteOnlySeen:
         "decrypt a batch": ("transit/decrypt/rows", {"batch_input": [{"ciphertext": row}]}),
         "rewrap": ("transit/rewrap/rows", {"ciphertext": row}),
     }
-    makes: dict[str, tuple[str, dict[str, Any]]] = {
-        "encrypt with a key that does not exist": ("transit/encrypt/other", sent),
-        "rotate the key": ("transit/keys/rows/rotate", {}),
-        "change the policy": (POLICY, {"policy": 'path "a" { capabilities = ["read"] }'}),
-    }
-    token = token if isinstance(token, str) else ""
-    refused = [name for name, body in needs.items() if not branch.post("transit/encrypt/rows", body, token=token).ok]
+    refused = [name for name, body in needs.items() if not branch.post(ENCRYPT, body, token=token).ok]
     read = [name for name, (path, body) in reads.items() if branch.post(path, body, token=token).ok]
-    made = [name for name, (path, body) in makes.items() if branch.post(path, body, token=token).ok]
-    return WriteOnlySeen(tuple(refused), tuple(read), tuple(made))
+    return WriteOnlySeen("str", tuple(refused), tuple(read), grants(branch, token, ENCRYPT, start()))
 
 
 def exact_path(vault: Vault) -> tuple[Vault, str]:
@@ -56,9 +55,10 @@ def exact_path(vault: Vault) -> tuple[Vault, str]:
 
 
 def with_denials(vault: Vault) -> tuple[Vault, str]:
-    """Allow a pattern, and deny what it would open."""
+    """Allow a pattern, and deny whatever else it opens: a longer list, and a new verb of the service is not on it."""
     rules = ['path "transit/+/rows" { capabilities = ["update"] }']
-    rules += [f'path "transit/{verb}/rows" {{ capabilities = ["deny"] }}' for verb in ("decrypt", "rewrap")]
+    others = ("backup", "decrypt", "hash", "hmac", "keys", "random", "restore", "rewrap", "sign", "verify")
+    rules += [f'path "transit/{verb}/rows" {{ capabilities = ["deny"] }}' for verb in others]
     vault.put("sys/policies/acl/writer", {"policy": "\n".join(rules)})
     token = vault.post("auth/token/create", {"policies": ["writer"], "no_default_policy": True})
     return vault, token.auth["client_token"]
@@ -79,6 +79,27 @@ def _makes_keys(vault: Vault) -> tuple[Vault, str]:
 
 def _pattern_only(vault: Vault) -> tuple[Vault, str]:
     return _token_with(vault, 'path "transit/+/rows" { capabilities = ["update"] }')
+
+
+def _two_denials(vault: Vault) -> tuple[Vault, str]:
+    rules = ['path "transit/+/rows" { capabilities = ["update"] }']
+    rules += [f'path "transit/{verb}/rows" {{ capabilities = ["deny"] }}' for verb in ("decrypt", "rewrap")]
+    return _token_with(vault, "\n".join(rules))
+
+
+def _also(rule: str) -> Any:
+    """Return what allows a rule beside the right one."""
+    return lambda vault: _token_with(vault, f'path "{ENCRYPT}" {{ capabilities = ["update"] }}\n{rule}')
+
+
+def _default_changed(vault: Vault) -> tuple[Vault, str]:
+    vault.put("sys/policies/acl/default", {"policy": 'path "secret/*" { capabilities = ["read"] }'})
+    return exact_path(vault)
+
+
+def _answer_of_create(vault: Vault) -> tuple[Vault, Any]:
+    exact_path(vault)
+    return vault, vault.post(TOKENS, {"policies": ["writer"]})
 
 
 def _batch_forgotten(vault: Vault) -> tuple[Vault, str]:
@@ -104,15 +125,27 @@ def _reading(vault: Vault) -> tuple[Vault, str]:
 WRITE_ONLY = Exercise(
     name="write_only",
     title="May write, may not read",
-    goal="you hand in a token that may encrypt with the key rows, also in batches, and may neither open a row nor make "
-    "or change anything else.",
+    goal="you hand in a token that may encrypt with the key rows, also in batches, and may do nothing else beside what "
+    "the policy default gives to every token.",
     start=start,
     look=look,
     takes=("the vault", "the token"),
     conditions=(
         Condition(
+            name="a token",
+            holds=lambda seen: seen.kind == "str",
+            says=lambda seen: f"what you handed in beside the vault is a {seen.kind}",
+            asks="A token is a text, which goes with each request.",
+            hints=(
+                'Look at what `vault.post("auth/token/create", …)` answers.',
+                "A token that is made is in `.auth` of the answer, not in `.data`.",
+                'hand in `.auth["client_token"]` of that answer',
+            ),
+            for_its_sentence=True,
+        ),
+        Condition(
             name="writes",
-            holds=lambda seen: not seen.needed,
+            holds=lambda seen: seen.kind == "str" and not seen.needed,
             says=lambda seen: f"refused: {' and '.join(seen.needed)}",
             asks="The token has to be able to encrypt with the key rows, one text or a batch.",
             hints=(
@@ -131,27 +164,56 @@ WRITE_ONLY = Exercise(
                 "A pattern opens whatever fits it, also what you did not think of.",
                 "name the exact path, or deny what the pattern opens",
             ),
+            for_its_sentence=True,
         ),
         Condition(
-            name="makes nothing",
-            holds=lambda seen: not seen.made,
-            says=lambda seen: f"not refused: {' and '.join(seen.made)}",
-            asks="It may not make or change a key or a policy.",
+            name="nothing more",
+            holds=lambda seen: not seen.more,
+            says=lambda seen: f"it may also {_shown(seen.more)}",
+            asks="Beside that it may do nothing but what the policy default gives to every token.",
             hints=(
-                "Encrypt with the token under a name that no key has.",
-                "The first use of a name makes a key, for whoever may create on that path.",
-                'leave out "create", and `*`',
+                'Ask for it: `vault.post("sys/capabilities", {"token": token, "paths": [...]}).data`.',
+                "Who may write policies, settings or tokens may soon do anything. A pattern opens whatever fits it, "
+                "also a key that does not exist yet.",
+                'one rule: `path "transit/encrypt/rows" { capabilities = ["update"] }`',
             ),
         ),
     ),
     ways={"one exact path": exact_path, "a pattern with denials": with_denials},
     traps=(
         Trap(name="all of transit", act=_everything, refused_by="reads nothing"),
-        Trap(name="keys that make themselves", act=_makes_keys, refused_by="makes nothing"),
+        Trap(name="keys that make themselves", act=_makes_keys, refused_by="nothing more"),
         Trap(name="a pattern only", act=_pattern_only, refused_by="reads nothing"),
+        Trap(name="a pattern with two denials", act=_two_denials, refused_by="nothing more"),
         Trap(name="batches forgotten", act=_batch_forgotten, refused_by="reads nothing"),
         Trap(name="the root token", act=_root, refused_by="reads nothing"),
         Trap(name="a policy that no token has", act=_nobody_has_it, refused_by="writes"),
         Trap(name="read and list", act=_reading, refused_by="writes"),
+        Trap(name="the answer in place of the token", act=_answer_of_create, refused_by="a token"),
+        Trap(name="the policy default with more in it", act=_default_changed, refused_by="nothing more"),
+        *[
+            Trap(name=rule, act=_also(rule), refused_by="nothing more")
+            for rule in (
+                'path "sys/policies/acl/writer" { capabilities = ["update"] }',
+                'path "transit/keys/rows/config" { capabilities = ["update"] }',
+                'path "transit/keys/rows/trim" { capabilities = ["update"] }',
+                'path "transit/keys/rows" { capabilities = ["delete"] }',
+                'path "secret/*" { capabilities = ["create", "read", "update", "delete"] }',
+                'path "auth/token/create" { capabilities = ["update", "sudo"] }',
+                'path "sys/mounts/*" { capabilities = ["create", "update", "delete", "sudo"] }',
+                'path "transit/backup/rows" { capabilities = ["read"] }',
+                'path "transit/encrypt/*" { capabilities = ["update"] }',
+                'path "transit/encrypt/n*" { capabilities = ["create", "update"] }',
+                'path "transit/encrypt/row*" { capabilities = ["update"] }',
+                'path "transit/decrypt/other" { capabilities = ["update"] }',
+                'path "transit/hmac/*" { capabilities = ["update"] }',
+                'path "kv/later/*" { capabilities = ["read"] }',
+            )
+        ],
     ),
 )
+
+
+def _shown(grants: tuple[str, ...]) -> str:
+    more = f", and {len(grants) - SHOWN} more" if len(grants) > SHOWN else ""
+    return f"{', '.join(grants[:SHOWN])}{more}"

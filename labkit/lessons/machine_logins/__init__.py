@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.lessons.machine_logins.five_reasons import FIVE_REASONS
-from labkit.lessons.machine_logins.questions import FORGERIES, RENEWED
+from labkit.lessons.machine_logins.questions import FORGERIES, RENEWED, ROLLED
 from labkit.lessons.machine_logins.shift import SHIFT
 from labkit.lessons.machine_logins.web_only import WEB_ONLY
 from labkit.lessons.plan import LessonPlan, Minutes, Recall
@@ -39,7 +39,7 @@ LESSON = LessonPlan(
     minutes=Minutes(recall=2, first=6, changed=4, exercises=(5, 6, 6), end=1),
     ask="Your program needs a password to fetch its passwords. Where do you keep that one?",
     cut="Leave out the second exercise, and read one record of the audit file together.",
-    questions=(FORGERIES, RENEWED),
+    questions=(FORGERIES, RENEWED, ROLLED),
     exercises=(WEB_ONLY, FIVE_REASONS, SHIFT),
     recalls=RECALLS,
 )

@@ -1,22 +1,28 @@
-"""Five reasons: be refused in five ways, each of which the audit file knows by another name."""
+"""Five reasons: be refused in five ways that the lesson did not show, each known to the audit file by another name."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from labkit.front.vault import Vault
-from labkit.lessons.machine_logins.machines import ROLE, forged, login, reasons, with_machines
+from labkit.lessons.machine_logins.machines import AUDIT, ROLE, five_tries, forged, login, reasons, with_machines
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
 WANTED = 5
+SHOWN = ("algorithm", "audience", "expired", "machine_claim", "resource_group")
+"""The reasons of the five logins in the lesson."""
 BOUND = {"bound_resource_groups": ["web"]}
 
 
 class FiveReasonsSeen(NamedTuple):
-    """Which reasons the audit file has, how many logins passed, and whether the role is as it was."""
+    """Which reasons the audit file has, new ones and those of the lesson.
 
-    reasons: tuple[str, ...]
+    Then how many logins passed, and whether the role is as it was.
+    """
+
+    new: tuple[str, ...]
+    shown: tuple[str, ...]
     passed: int
     same_role: bool
 
@@ -37,31 +43,43 @@ def look(branch: Vault) -> FiveReasonsSeen:
         for accessor in (listed.data["keys"] if listed.ok else [])
     ]
     role, begun = branch.get(ROLE), start().get(ROLE)
-    found = tuple(sorted(set(reasons(branch))))
-    return FiveReasonsSeen(found, paths.count("auth/cloud/login"), role.ok and role.data == begun.data)
+    found = sorted(set(reasons(branch)))
+    new, shown = ([one for one in found if (one in SHOWN) is known] for known in (False, True))
+    return FiveReasonsSeen(
+        tuple(new), tuple(shown), paths.count("auth/cloud/login"), role.ok and role.data == begun.data
+    )
 
 
-def as_in_the_text(vault: Vault) -> None:
-    """Two machines that are not meant, and three tokens that do not fit."""
-    web, other = vault.cloud.vm("web-1"), vault.cloud.vm("db-1")
-    other.login(vault, role="web")
-    other.login(vault, role="web", vm_name="web-1", resource_group_name="web", subscription_id=web.subscription_id)
-    changes = ({"claims": {"exp": 1}}, {"claims": {"aud": "mail"}}, {"headers": {"alg": "none"}})
-    for change in changes:
-        web.login(vault, role="web", jwt=vault.cloud.mint("web-1", **change))
-
-
-def tokens_only(vault: Vault) -> None:
-    """Five tokens of web-1 itself, each with something else wrong."""
-    web = vault.cloud.vm("web-1")
-    wrong = ({"exp": 1}, {"nbf": 4_000_000_000}, {"iss": "https://example.org"}, {"aud": "mail"}, {"oid": None})
-    for claims in wrong:
+def by_claims(vault: Vault) -> None:
+    """Five tokens of web-1, each with one claim that does not fit."""
+    web, later = vault.cloud.vm("web-1"), 4_000_000_000
+    for claims in ({"nbf": later}, {"iat": later}, {"iss": "https://example.org"}, {"tid": "another"}, {"oid": None}):
         web.login(vault, role="web", jwt=vault.cloud.mint("web-1", claims=claims))
+
+
+def by_header_and_place(vault: Vault) -> None:
+    """Three headers, a signature that was altered, and a machine that says it belongs to a scale set."""
+    web = vault.cloud.vm("web-1")
+    for headers in ({"kid": None}, {"kid": "another"}, {"typ": "another"}):
+        web.login(vault, role="web", jwt=vault.cloud.mint("web-1", headers=headers))
+    web.login(vault, role="web", jwt=web.token()[:-8] + "AAAAAAAA")
+    web.login(vault, role="web", vmss_name="fleet")
+
+
+def _as_in_the_text(vault: Vault) -> None:
+    five_tries(vault)
+
+
+def _forged_lines(vault: Vault) -> None:
+    login(vault, "db-1")
+    line = (vault.files.read(AUDIT) or b"").splitlines()[-1]
+    for reason in (b"early", b"issuer", b"tenant", b"no_key", b"type"):
+        vault.files.append(AUDIT, line.replace(b"resource_group", reason) + b"\n")
 
 
 def _one_reason(vault: Vault) -> None:
     for number in range(WANTED):
-        forged(vault, claims={"exp": number + 1})
+        forged(vault, claims={"nbf": 4_000_000_000 + number})
 
 
 def _malformed(vault: Vault) -> None:
@@ -70,23 +88,23 @@ def _malformed(vault: Vault) -> None:
 
 
 def _four(vault: Vault) -> None:
-    for claims in ({"exp": 1}, {"aud": "mail"}, {"iss": "x"}, {"oid": None}):
+    for claims in ({"exp": 1}, {"aud": "mail"}, {"nbf": 4_000_000_000}, {"tid": "x"}, {"iss": "x"}, {"oid": None}):
         forged(vault, claims=claims)
 
 
 def _honest_too(vault: Vault) -> None:
     login(vault, "web-1")
-    as_in_the_text(vault)
+    by_claims(vault)
 
 
 def _role_changed(vault: Vault) -> None:
-    tokens_only(vault)
+    by_claims(vault)
     vault.post(ROLE, {"bound_resource_groups": "data"})
     login(vault, "web-1")
 
 
 def _role_deleted(vault: Vault) -> None:
-    as_in_the_text(vault)
+    by_claims(vault)
     vault.delete(ROLE)
 
 
@@ -96,34 +114,41 @@ def _other_refusals(vault: Vault) -> None:
     forged(vault, claims={"exp": 1})
 
 
+def _so_far(seen: FiveReasonsSeen) -> str:
+    said = f"{len(seen.new)} so far: {', '.join(seen.new) or 'none'}"
+    return f"{said}; known from the lesson: {', '.join(seen.shown)}" if seen.shown else said
+
+
 FIVE_REASONS = Exercise(
     name="five_reasons",
     title="Five ways to be refused",
-    goal="the audit file has five different reasons of refused logins, no login passed, and role web is as it was.",
+    goal="the audit file has five different reasons of refused logins beside those of the lesson, no login passed, and "
+    "role web is as it was.",
     start=start,
     look=look,
     takes=("the vault",),
     conditions=(
         Condition(
-            name="five reasons",
-            holds=lambda seen: len(seen.reasons) >= WANTED,
-            says=lambda seen: f"{len(seen.reasons)} so far: {', '.join(seen.reasons) or 'none'}",
-            asks="Five different reasons have to be in the audit file.",
-            hints=(
-                'Read `vault.files.read("audit.log")`: how does each refused record end?',
-                "Each check has its own reason. What cannot be read as a token at all never comes to a check.",
-                '`vault.cloud.mint("web-1", claims={…})` and `vm("web-1").login(vault, role="web", jwt=…)`',
-            ),
-        ),
-        Condition(
             name="nobody passed",
             holds=lambda seen: seen.passed == 0,
-            says=lambda seen: f"{seen.passed} login passed, and its token is valid",
+            says=lambda seen: f"{seen.passed} login{'s' if seen.passed > 1 else ''} passed; a token of it is valid",
             asks="No login may pass.",
             hints=(
                 "Look at the status of each of your logins.",
                 "An honest token of a machine that is meant is let in.",
                 "begin again, and leave the honest login out",
+            ),
+        ),
+        Condition(
+            name="five reasons",
+            holds=lambda seen: len(seen.new) >= WANTED,
+            says=_so_far,
+            asks="Five different reasons have to be in the audit file, beside those of the lesson.",
+            hints=(
+                'Read `vault.files.lines["audit.log"]`: what stands at the end of each `error`?',
+                "Each check has its own reason. What cannot be read as a token at all never comes to a check.",
+                '`vm("web-1").login(vault, role="web", jwt=vault.cloud.mint("web-1", …))`, with another `iss`, `tid`, '
+                "`nbf`, `iat` or `kid`, or without `oid`",
             ),
         ),
         Condition(
@@ -138,11 +163,13 @@ FIVE_REASONS = Exercise(
             ),
         ),
     ),
-    ways={"machines and tokens": as_in_the_text, "tokens only": tokens_only},
+    ways={"by claims": by_claims, "by header and place": by_header_and_place},
     traps=(
+        Trap(name="the five of the text", act=_as_in_the_text, refused_by="five reasons"),
+        Trap(name="lines that nobody asked for", act=_forged_lines, refused_by="five reasons"),
         Trap(name="one reason five times", act=_one_reason, refused_by="five reasons"),
         Trap(name="malformed tokens", act=_malformed, refused_by="five reasons"),
-        Trap(name="four reasons", act=_four, refused_by="five reasons"),
+        Trap(name="four new reasons", act=_four, refused_by="five reasons"),
         Trap(name="refusals that are no logins", act=_other_refusals, refused_by="five reasons"),
         Trap(name="an honest login too", act=_honest_too, refused_by="nobody passed"),
         Trap(name="the role changed", act=_role_changed, refused_by="same role"),

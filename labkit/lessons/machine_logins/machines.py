@@ -51,8 +51,11 @@ def five_tries(vault: Vault) -> list[Response]:
 
 
 def reasons(vault: Vault) -> list[str]:
-    """Return why logins were refused, by the audit file, oldest first."""
+    """Return why logins were refused, by the audit file, oldest first; each request counts once, as it stands first."""
     lines = (vault.files.read(AUDIT) or b"").splitlines()
     records = [json.loads(line) for line in lines if line]
-    errors = [row["error"] for row in records if row["type"] == "response" and REFUSED in row.get("error", "")]
-    return [error.rpartition("; ")[2] for error in errors]
+    answers: dict[str, str] = {}
+    for row in records:
+        if row["type"] == "response":
+            answers.setdefault(row["request"]["id"], row.get("error", ""))
+    return [error.rpartition("; ")[2] for error in answers.values() if REFUSED in error]

@@ -1,4 +1,4 @@
-"""Questions: what a refusal shows to whoever is refused, and how long a renewed token lives."""
+"""Questions: what a refusal shows to whoever is refused, how long a renewed token lives, and what new keys let in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from labkit.lessons.plan import Question
 from labkit.lessons.worlds import branched
 
 HOUR_S, MAX_S = 3_600, 5_400
+PASSED = 200
 RENEWED_S = 85 * 60
+LOGIN, LOGINS = "auth/cloud/login", 4
 
 
 def lacks_role(vault: Vault) -> str:
@@ -65,6 +67,31 @@ def why_shorter(vault: Vault) -> str:
     )
 
 
+def lacks_logins(vault: Vault) -> str:
+    """Say what is missing before the logins around two changes of keys can be counted."""
+    found = len(_logins(vault))
+    return f"This vault has {found} logins so far: run the cell above first." if found < LOGINS else ""
+
+
+def that_pass(vault: Vault) -> int:
+    """Return how many of the first four logins passed."""
+    return sum(status == PASSED for status in _logins(vault)[:LOGINS])
+
+
+def why_one_waits(vault: Vault) -> str:
+    """Explain why an unknown key is not fetched for each time."""
+    first, second, third, last = _logins(vault)[:LOGINS]
+    return (
+        f"The logins answered {first}, {second}, {third} and {last}. At a key that it does not know the service asks "
+        "the cloud for the keys that it publishes, and then not again for five minutes. If it asked each time, whoever "
+        "sends tokens with invented keys could keep it asking. An honest machine waits that long after a second change."
+    )
+
+
+def _logins(vault: Vault) -> list[int]:
+    return [call.status for call in vault.calls if call.path == LOGIN]
+
+
 def _renewed(vault: Vault) -> dict[str, Any] | None:
     """Return what is known of the token with a limit of 90 minutes."""
     listed = vault.list("auth/token/accessors")
@@ -77,6 +104,7 @@ def _renewed(vault: Vault) -> dict[str, Any] | None:
 
 FORGERIES = Question(
     name="forgeries",
+    world=Vault,
     asks="Five logins with role web: db-1, of another group; db-1 that says it is web-1; a token that has ended; one "
     "that was made for a mail service; one without a signature. How many of the last four get another answer than the "
     "first?",
@@ -93,6 +121,7 @@ FORGERIES = Question(
 )
 RENEWED = Question(
     name="renewed",
+    world=Vault,
     asks="A token lives an hour at a time and 90 minutes in all. It is renewed at 50 minutes, and again at 85 minutes. "
     "How many seconds does it have after the second renewal?",
     least=0,
@@ -107,4 +136,23 @@ RENEWED = Question(
         MAX_S: "5400 is the limit, counted from the renewal. It counts from when the token was made.",
     },
     otherwise="When does the token end at the latest, and how far is that from 85 minutes?",
+)
+ROLLED = Question(
+    name="rolled",
+    world=Vault,
+    asks="A cloud changes its signing keys twice. A machine logs in before, a second after each change, and once more "
+    "five minutes later. How many of its four logins pass?",
+    least=0,
+    most=LOGINS,
+    measure=that_pass,
+    needs=lacks_logins,
+    why=why_one_waits,
+    replies={
+        4: "Four would pass if the keys were fetched at each unknown one. Then anybody could make the service ask the "
+        "cloud as often as they like.",
+        2: "Two would pass if a new key were always waited for. The first unknown one is fetched for at once; the "
+        "second comes within five minutes of that.",
+        1: "One would pass if the service kept its first keys for good. It fetches them again, though not each time.",
+    },
+    otherwise="When does a service learn of a new key, and who could make it ask?",
 )

@@ -12,14 +12,19 @@ from labkit.lessons.worlds import KeptStart
 ROLE = "auth/cloud/role/shift"
 BOUND = {"bound_resource_groups": ["web"]}
 RENEWAL_MINUTES, RENEWALS = 50, 9
+OUTSIDE = ("db-1", "jump-1")
 
 
 class ShiftSeen(NamedTuple):
-    """Whether web-1 logs in, and whether its token is valid: unrenewed at 59 and 61 minutes, renewed before 8 h and
-    after.
+    """Whether web-1 logs in, who of another group does, and whether the token of web-1 is valid.
+
+    That is asked of one that was never renewed at 59 and 61 minutes, and of one that was, before 8 h and after.
+    ``period`` is the role's.
     """
 
     logs_in: bool
+    let_in: tuple[str, ...]
+    period: int
     at_59: bool
     at_61: bool
     before_end: bool
@@ -35,6 +40,8 @@ def start() -> Vault:
 def look(branch: Vault) -> ShiftSeen:
     """Let web-1 log in twice: one token is never renewed, the other one each fifty minutes."""
     left, kept = _token(branch), _token(branch)
+    let_in = tuple([name for name in OUTSIDE if login(branch, name, role="shift").ok])
+    role = branch.get(ROLE)
     branch.advance(f"{RENEWAL_MINUTES}m")
     branch.post("auth/token/renew-self", {}, token=kept)
     branch.advance("9m")
@@ -49,7 +56,8 @@ def look(branch: Vault) -> ShiftSeen:
     branch.advance(f"{8 * 60 - 10 - minutes}m")
     before_end = branch.post("auth/token/renew-self", {}, token=kept).ok
     branch.advance("20m")
-    return ShiftSeen(left != "", at_59, at_61, before_end, _is_valid(branch, kept))
+    period = role.data["token_period"] if role.ok else 0
+    return ShiftSeen(left != "", let_in, period, at_59, at_61, before_end, _is_valid(branch, kept))
 
 
 def role_maximum(vault: Vault) -> None:
@@ -103,6 +111,17 @@ SHIFT = Exercise(
             for_its_sentence=True,
         ),
         Condition(
+            name="keeps out",
+            holds=lambda seen: not seen.let_in,
+            says=lambda seen: f"let in with role shift: {', '.join(seen.let_in)}",
+            asks="No machine of another group may log in with it.",
+            hints=(
+                'Try it: `vault.cloud.vm("jump-1").login(vault, role="shift").status`.',
+                "A bound names what all who may log in share, and nobody else has.",
+                '`"bound_resource_groups": ["web"]`',
+            ),
+        ),
+        Condition(
             name="lives an hour",
             holds=lambda seen: seen.at_59,
             says=lambda seen: "a token that was never renewed is not valid at 59 minutes",
@@ -139,7 +158,10 @@ SHIFT = Exercise(
         Condition(
             name="ends",
             holds=lambda seen: not seen.after_end,
-            says=lambda seen: "renewed each 50 minutes, it is still valid after 8 h 10 min",
+            says=lambda seen: (
+                "renewed each 50 minutes, it is still valid after 8 h 10 min"
+                + ("; of a role with a period only `token_explicit_max_ttl` ends a token" if seen.period else "")
+            ),
             asks="Eight hours after the login it has to end, however often it was renewed.",
             hints=(
                 "Let a vault of your own go on for 8 h 10 min.",
@@ -156,6 +178,28 @@ SHIFT = Exercise(
             refused_by="and no longer",
         ),
         Trap(name="periodic", act=_role_with(token_period="1h"), refused_by="ends"),
+        Trap(
+            name="periodic, with a maximum",
+            act=_role_with(token_period="1h", token_max_ttl="8h"),
+            refused_by="ends",
+        ),
+        Trap(
+            name="as tokens that are made by hand call it",
+            act=_role_with(token_ttl="1h", explicit_max_ttl="8h"),
+            refused_by="ends",
+        ),
+        Trap(
+            name="by location",
+            act=lambda vault: vault.post(
+                ROLE, {"bound_locations": "westeurope", "token_ttl": "1h", "token_max_ttl": "8h"}
+            ),
+            refused_by="keeps out",
+        ),
+        Trap(
+            name="two groups",
+            act=_role_with(bound_resource_groups="data,web", token_ttl="1h", token_max_ttl="8h"),
+            refused_by="keeps out",
+        ),
         Trap(name="no maximum", act=_role_with(token_ttl="1h"), refused_by="ends"),
         Trap(
             name="a batch token",

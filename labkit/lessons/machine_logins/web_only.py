@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from labkit.cloud.development import WEST
 from labkit.front.vault import Vault
 from labkit.lessons.machine_logins.machines import ROLE, login, pretending, with_machines
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
-INSIDE, OUTSIDE = ("web-1", "web-2", "fleet_0"), ("db-1", "jump-1")
+INSIDE, OUTSIDE = ("web-1", "web-2", "fleet_0"), ("db-1", "jump-1", "web-old")
 PRETENDER = "db-1 that says it is web-1"
 
 
@@ -23,12 +24,16 @@ class WebOnlySeen(NamedTuple):
 
 @KeptStart
 def start() -> Vault:
-    """Return a vault and its cloud, without any role."""
-    return with_machines(seed=31)
+    """Return a vault without any role, in whose cloud another subscription has a group of the same name."""
+    vault = with_machines(seed=31)
+    inventory = vault.cloud.inventory
+    records = inventory.subscriptions[vault.cloud.vm("db-1").subscription_id]
+    inventory.add_machine("web-old", inventory.add_resource_group("web", records), WEST)
+    return vault
 
 
 def look(branch: Vault) -> WebOnlySeen:
-    """Let six machines log in."""
+    """Let six machines log in, and one of them under the name of another."""
     refused = tuple([name for name in INSIDE if not login(branch, name).ok])
     let_in = [name for name in OUTSIDE if login(branch, name).ok]
     if login(branch, "db-1", **pretending(branch)).ok:
@@ -37,8 +42,9 @@ def look(branch: Vault) -> WebOnlySeen:
 
 
 def by_group(vault: Vault) -> None:
-    """Name the resource group."""
-    vault.post("auth/cloud/role/web", {"bound_resource_groups": ["web"]})
+    """Name the resource group, and the subscription that it belongs to: another one may have a group of that name."""
+    shop = vault.cloud.vm("web-1").subscription_id
+    vault.post("auth/cloud/role/web", {"bound_resource_groups": ["web"], "bound_subscription_ids": [shop]})
 
 
 def by_identity(vault: Vault) -> None:
@@ -50,6 +56,10 @@ def by_identity(vault: Vault) -> None:
 
 def _by_subscription(vault: Vault) -> None:
     vault.post(ROLE, {"bound_subscription_ids": vault.cloud.vm("web-1").subscription_id})
+
+
+def _as_in_the_text(vault: Vault) -> None:
+    vault.post(ROLE, {"bound_resource_groups": "web", "token_policies": "app", "token_ttl": "1h"})
 
 
 def _unbounded(vault: Vault) -> None:
@@ -94,9 +104,10 @@ WEB_ONLY = Exercise(
             says=lambda seen: f"let in: {', '.join(seen.let_in)}",
             asks="No other machine may be let in, wherever it stands and whatever it says.",
             hints=(
-                'Look at `vault.cloud.vm("jump-1")`: what does it share with web-1?',
-                "Where a machine stands, and who pays for it, does not say what it is for.",
-                "`bound_resource_groups`, or the identities one by one",
+                "Compare web-1 with who was let in: `.resource_group`, `.subscription_id` and `.location` of "
+                "`vault.cloud.vm(name)`.",
+                "A name of a group says something in its subscription only. All bounds of a role have to fit.",
+                "`bound_resource_groups` and `bound_subscription_ids`, or the identities one by one",
             ),
         ),
     ),
@@ -107,6 +118,7 @@ WEB_ONLY = Exercise(
             act=lambda vault: vault.post(ROLE, {"bound_locations": "westeurope"}),
             refused_by="keeps out",
         ),
+        Trap(name="the role of the text", act=_as_in_the_text, refused_by="keeps out"),
         Trap(name="by subscription", act=_by_subscription, refused_by="keeps out"),
         Trap(
             name="a wildcard",

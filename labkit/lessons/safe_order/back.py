@@ -11,7 +11,7 @@ from labkit.lessons.worlds import KeptStart
 from labkit.service.durations import SECOND_NS
 from labkit.service.silence import Silence
 
-SETTLING = "10s"
+SETTLING, ORDERS = "10s", "secret/data/orders"
 ALONE = (4, 5)
 """The orders that tokyo took while paris was dark."""
 SECONDARY = "sys/replication/dr/secondary"
@@ -23,7 +23,7 @@ class BackSeen(NamedTuple):
     modes: dict[str, str]
     powered: bool
     broken_s: float
-    missing: list[int]
+    missing: list[str]
     follows: bool
     left: list[str]
 
@@ -34,13 +34,13 @@ def start() -> Lab:
     lab = Lab.pair(seed=82)
     lab.replicate("paris", "tokyo")
     for number in (1, 2, 3):
-        lab["paris"].post(f"secret/data/orders/{number}", {"data": {"item": f"rope {number}"}})
+        lab["paris"].post(f"{ORDERS}/{number}", {"data": {"item": f"rope {number}"}})
     lab.run("5s")
     lab.crash("paris")
     lab.run("10s")
     lab["tokyo"].promote()
     for number in ALONE:
-        lab["tokyo"].post(f"secret/data/orders/{number}", {"data": {"item": f"rope {number}"}})
+        lab["tokyo"].post(f"{ORDERS}/{number}", {"data": {"item": f"rope {number}"}})
     lab.run("5s")
     return lab
 
@@ -54,15 +54,24 @@ def look(branch: Lab) -> BackSeen:
         modes={name: branch[name].mode for name in PAIR},
         powered=branch["paris"].active != "",
         broken_s=broken[0].at_ns / SECOND_NS if broken else 0,
-        missing=[number for number in ALONE if not _has(branch, number)],
+        missing=[path for path in _acknowledged(branch) if not _has(branch, path)],
         follows=("paris", "tokyo") in branch.queries.streaming_pairs() and branch["paris"].root == branch["tokyo"].root,
         left=left,
     )
 
 
-def _has(branch: Lab, number: int) -> bool:
+def _acknowledged(branch: Lab) -> list[str]:
+    """Return the orders that tokyo took meanwhile, and each secret that was acknowledged since, by whomever."""
+    begun = len(start().ledger.writes)
+    later = [write.path for write in list(branch.ledger.writes)[begun:] if write.committed.version]
+    return [f"{ORDERS}/{number}" for number in ALONE] + sorted(
+        {path for path in later if path.startswith("secret/data/")}
+    )
+
+
+def _has(branch: Lab, path: str) -> bool:
     try:
-        return branch["paris"].get(f"secret/data/orders/{number}", timeout="2s").ok
+        return branch["paris"].get(path, timeout="2s").ok
     except Silence:
         return False
 
@@ -129,6 +138,18 @@ def _old_history(lab: Lab) -> None:
     lab.restart("paris")
     lab["paris"].unseal()
     lab["tokyo"].repoint("paris")
+
+
+def _written_alone(lab: Lab) -> None:
+    lab.isolate("paris")
+    lab.restart("paris")
+    lab["paris"].unseal()
+    lab["paris"].post(f"{ORDERS}/9", {"data": {"item": "rope 9"}})
+    lab["paris"].demote()
+    lab.heal()
+    lab["paris"].repoint("tokyo")
+    lab.run("5s")
+    lab.failover("tokyo", "paris")
 
 
 def _left_alone(lab: Lab) -> None:
@@ -205,8 +226,8 @@ BACK = Exercise(
         Condition(
             name="every order",
             holds=lambda seen: not seen.missing,
-            says=lambda seen: f"paris does not have the orders {', '.join(map(str, seen.missing))}",
-            asks="paris has to have the orders that tokyo took while paris was dark.",
+            says=lambda seen: f"paris does not have {', '.join(seen.missing)}, which was acknowledged",
+            asks="paris has to have the orders that tokyo took meanwhile, and whatever was acknowledged since.",
             hints=(
                 "Read orders/4 from paris and from tokyo, after each step.",
                 "Who follows whom decides whose history goes on. What the follower has of its own is given up.",
@@ -242,6 +263,7 @@ BACK = Exercise(
         Trap(name="the wrong cluster", act=_follows_only, refused_by="primary again"),
         Trap(name="started among the others", act=_not_fenced, refused_by="never two"),
         Trap(name="the old history goes on", act=_old_history, refused_by="every order"),
+        Trap(name="written to it while it is cut off", act=_written_alone, refused_by="every order"),
         Trap(name="tokyo left alone", act=_left_alone, refused_by="followed"),
         Trap(name="a token from before the move", act=_token_from_before, refused_by="followed"),
         Trap(name="disable, and enable again", act=_wiped, refused_by="nothing wiped"),

@@ -12,7 +12,7 @@ from labkit.lessons.worlds import KeptStart
 from labkit.service.durations import SECOND_NS
 from labkit.service.silence import Silence
 
-ROLE, ACCESSORS = "auth/cloud/role/web", "auth/token/accessors"
+ROLE, ACCESSORS, RENEWAL = "auth/cloud/role/web", "auth/token/accessors", "auth/token/renew-accessor"
 BOUND = {"bound_resource_groups": ["web"], "token_policies": ["app"], "token_ttl": "2m", "token_max_ttl": "2h"}
 HOLDERS = ("web-1", "web-2")
 ENDPOINTS = ("discovery", "keys")
@@ -20,14 +20,18 @@ OUTAGE_MINUTES = 10
 
 
 class LoginsSeen(NamedTuple):
-    """What a branch showed when the outage was over: tokyo's mode, held tokens, and who logs in there."""
+    """What a branch showed when the outage was over: tokyo's mode, held tokens, and who logs in there.
+
+    ``opened`` are the roles that let a machine of another group in.
+    """
 
     mode: str
     mended: bool
     held: int
+    renewals_lost: int
     status: int
     says: str
-    stranger: int
+    opened: tuple[str, ...]
 
 
 @KeptStart
@@ -66,21 +70,23 @@ def look(branch: Lab) -> LoginsSeen:
     mode = branch["tokyo"].mode
     branch.cloud_recover()
     branch.cloud.fail_next("discovery", 503)
-    (status, says), (stranger, _) = [_login(branch, name) for name in ("web-1", "db-1")]
+    status, says = _login(branch, "web-1", "web")
+    roles = (branch["tokyo"].list("auth/cloud/role").data or {}).get("keys", [])
     return LoginsSeen(
         mode=mode,
         mended=any(event.at_ns < ends_ns for event in recovered),
         held=sum(_is_held(branch, accessor) for accessor in known),
+        renewals_lost=sum(write.path == RENEWAL for write in branch.ledger.lost()),
         status=status,
         says=says,
-        stranger=stranger,
+        opened=tuple([role for role in roles if _login(branch, "db-1", role)[0] == 200]),
     )
 
 
-def _login(branch: Lab, machine: str) -> tuple[int, str]:
+def _login(branch: Lab, machine: str, role: str) -> tuple[int, str]:
     """Let a machine log in at tokyo; return the status, 0 without an answer, and what it says."""
     try:
-        answer = branch.cloud.vm(machine).login(branch["tokyo"], role="web")
+        answer = branch.cloud.vm(machine).login(branch["tokyo"], role=role)
     except Silence:
         return 0, "no answer"
     return answer.status, " ".join("; ".join(answer.errors).split())
@@ -154,6 +160,25 @@ def _no_bounds(lab: Lab) -> None:
     renew_there(lab)
 
 
+def _one_more_role(lab: Lab) -> None:
+    lab["paris"].post("auth/cloud/role/all", {**BOUND, "bound_resource_groups": ["web", "data"]})
+    renew_there(lab)
+
+
+def _on_the_line(lab: Lab) -> None:
+    renew_all(lab, "paris", "30m")
+    lab.crash("paris")
+    lab["tokyo"].promote()
+
+
+def _held_said(seen: LoginsSeen) -> str:
+    lost = seen.renewals_lost
+    on_the_line = (
+        f"; {lost} acknowledged renewals were on the line when tokyo was promoted, and are lost" if lost else ""
+    )
+    return f"{seen.held} of the {len(HOLDERS)} tokens that machines hold are valid at tokyo{on_the_line}"
+
+
 LOGINS = Exercise(
     name="logins",
     title="The cloud is away",
@@ -188,7 +213,7 @@ LOGINS = Exercise(
         Condition(
             name="held tokens",
             holds=lambda seen: seen.held == len(HOLDERS),
-            says=lambda seen: f"{seen.held} of the {len(HOLDERS)} tokens that machines hold are valid at tokyo",
+            says=_held_said,
             asks="The tokens of web-1 and web-2 have to be valid until the cloud is back.",
             hints=(
                 "Look at `ttl` in `auth/token/lookup-accessor` of each accessor, and at how long the outage takes.",
@@ -200,21 +225,24 @@ LOGINS = Exercise(
         Condition(
             name="logins come back",
             holds=lambda seen: seen.status == 200,
-            says=lambda seen: f"the cloud is back, its first answer fails once, and a login is answered {seen.status}",
+            says=lambda seen: (
+                "the cloud is back, its first answer fails once, and a login is answered "
+                f"{seen.status}: {seen.says[:120]}"
+            ),
             asks="When the cloud is back, web-1 has to log in at tokyo, even if its first answer fails.",
             hints=(
-                "Read `auth/cloud/config` at tokyo.",
+                f"Read what the login is answered, then `{ROLE}` and `auth/cloud/config` at tokyo.",
                 "What asks another service asks again when it failed. That is a setting.",
-                "leave `max_retries` as it is",
+                "leave the role and `max_retries` as they are",
             ),
         ),
         Condition(
             name="no others",
-            holds=lambda seen: seen.stranger == 403,
-            says=lambda seen: f"db-1, which is not of the group web, is answered {seen.stranger}",
-            asks="db-1 must not log in with the role web.",
+            holds=lambda seen: not seen.opened,
+            says=lambda seen: f"db-1, which is not of the group web, logs in with the role {seen.opened[0]}",
+            asks="db-1 must not log in, with whatever role.",
             hints=(
-                f"Read `{ROLE}` at tokyo.",
+                "Read `auth/cloud/role/` and the name of that role at tokyo.",
                 "What is opened in an emergency stays open after it.",
                 "leave `bound_resource_groups` as it is",
             ),
@@ -231,5 +259,7 @@ LOGINS = Exercise(
         Trap(name="root tokens in their place", act=_root_tokens, refused_by="held tokens"),
         Trap(name="asks the cloud once only", act=_no_retries, refused_by="logins come back"),
         Trap(name="a role with wider bounds", act=_no_bounds, refused_by="no others"),
+        Trap(name="one more role", act=_one_more_role, refused_by="no others"),
+        Trap(name="renewed, and not waited for", act=_on_the_line, refused_by="held tokens"),
     ),
 )

@@ -46,7 +46,7 @@ def why_at_once(lab: Lab) -> str:
     said = "is broken" if lab.invariants.verdicts().get(PLANNED) else "holds"
     return (
         f"tokyo was promoted {pause_ms(lab):.1f} ms after paris stepped down, and {lost(lab)} acknowledged orders had "
-        f"not arrived by then. The rule *{PLANNED}* {said}. A plan stops new writes; those on the line still need "
+        f"not arrived by then. The rule `{PLANNED}` {said}. A plan stops new writes; those on the line still need "
         "their 80 ms."
     )
 
@@ -76,7 +76,7 @@ AT_ONCE = Question(
         16: "Sixteen is there and back. What is lost was on its way there only.",
     },
     otherwise="A planned move loses what a disaster loses, if nobody waits: the rate, times one way.",
-    look="Look at the instant at which tokyo becomes the primary, and count what is between paris and tokyo then.",
+    look="Press Later in the player until tokyo is the primary, and count what is on the way from paris then.",
     draw=play,
 )
 PATIENT = Question(
@@ -94,6 +94,7 @@ PATIENT = Question(
         20: "Twenty orders would be lost if paris still took some. It refuses them, so clients know.",
     },
     otherwise="Think of what is on the line when paris steps down, and of how long one crossing takes.",
-    look="Look at the 80 ms after paris steps down: what arrives at tokyo then?",
+    look="Choose in the list below the pictures the row that says paris is secondary: what arrives at tokyo in the "
+    "80 ms after it?",
     draw=play,
 )

@@ -7,12 +7,15 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from labkit.front.vault import Vault
+from labkit.lessons.overlooked import FIRST_REFUSAL, ignored_names
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.worlds import is_changing
 from labkit.service.message import Response
 from labkit.service.short_forms import ShortForms
+from labkit.vault.calls import Call
 
 COUNT = "secret/data/count"
-BEGINS, INTERFERING = 40, (0, 1, 2)
+BEGINS, INTERFERING, CROWD = 40, (0, 1, 2), 9
 MAX_REQUESTS = 100
 
 
@@ -21,11 +24,15 @@ class TooManyRequests(Exception):
 
 
 class BusyVault(ShortForms):
-    """A vault as a function sees it: after each of the first reads another writer adds one."""
+    """A vault as a function sees it: after each of the first reads another writer adds one.
+
+    Where it writes without a read, all others were there before.  ``came`` is how many there were.
+    """
 
     def __init__(self, vault: Vault, others: int) -> None:
         self._vault, self._others = vault, others
         self.root_token = vault.root_token
+        self.came, self.writes = 0, list[Call]()
         self._left = MAX_REQUESTS
 
     def request(self, method: str, path: str, *given: Any, **how: Any) -> Response:
@@ -33,24 +40,48 @@ class BusyVault(ShortForms):
         self._left -= 1
         if self._left < 0:
             raise TooManyRequests(f"{MAX_REQUESTS} requests were not enough")
+        if is_changing(method) and not self.came:
+            self._let_in(self._others)
         answer = self._vault.request(method, path, *given, **how)
-        if method == "GET" and self._others:
-            self._others -= 1
-            count_up(self._vault)
+        if is_changing(method):
+            self.writes.append(self._vault.calls[-1])
+        else:
+            self._let_in(min(1, self._others - self.came))
         return answer
+
+    def _let_in(self, others: int) -> None:
+        for _ in range(others):
+            count_up(self._vault)
+        self.came += others
 
 
 class Counted(NamedTuple):
-    """What a function made of the count in one vault, beside so many other writers."""
+    """What a function made of the count in one vault, beside so many other writers, and by which writes.
+
+    ``refused`` is what its last write answered, where that was a refusal; ``ignored`` are names that it sent in vain.
+    """
 
     others: int
     count: Any
     error: str
+    named_cas: bool = False
+    refused: int = 0
+    ignored: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> int:
         """What the count has to be when no update is lost."""
         return BEGINS + 1 + self.others
+
+    @property
+    def is_right(self) -> bool:
+        """Whether everybody's update counts."""
+        return bool(self.count == self.wanted)
+
+    @property
+    def gave_up_aloud(self) -> bool:
+        """Whether it raised an error in place of its own update, and left those of others."""
+        return self.error != "" and self.count == self.wanted - 1
 
 
 def count_up(vault: Vault) -> None:
@@ -64,30 +95,60 @@ def play(function: Callable[[Any], Any], others: int) -> Counted:
     """Let a function add one in a new vault, beside so many others."""
     vault = Vault.dev(seed=110 + others)
     vault.post(COUNT, {"data": {"n": BEGINS}})
-    error = ""
+    error, busy = "", BusyVault(vault, others)
     try:
-        function(BusyVault(vault, others))
+        function(busy)
     except Exception as raised:  # the reader's own
         error = f"{type(raised).__name__}: {raised}"
-    found = vault.get(COUNT)
-    return Counted(others, found.data["data"].get("n") if found.ok else None, error)
+    found, last = vault.get(COUNT), busy.writes[-1:]
+    return Counted(
+        busy.came,
+        found.data["data"].get("n") if found.ok else None,
+        error,
+        any("options.cas" in call.names for call in busy.writes),
+        sum(call.status for call in last if call.status >= FIRST_REFUSAL),
+        tuple([name for call in last for name in ignored_names(vault, call)]),
+    )
 
 
 def look(function: Callable[[Any], Any]) -> tuple[Counted, ...]:
-    """Play a function beside none, one and two other writers."""
-    return tuple([play(function, others) for others in INTERFERING])
+    """Play a function beside none, one and two other writers, and beside a crowd."""
+    return tuple([play(function, others) for others in (*INTERFERING, CROWD)])
 
 
 def untouched(function: Callable[[Any], Any]) -> bool:
     """Whether a function does nothing yet."""
     seen = play(function, 0)
-    return seen.count == BEGINS and not seen.error and function.__code__.co_names == ()
+    code = getattr(function, "__code__", None)
+    return seen.count == BEGINS and not seen.error and code is not None and code.co_names == ()
+
+
+def _few(seen: tuple[Counted, ...]) -> tuple[Counted, ...]:
+    return seen[: len(INTERFERING)]
+
+
+def _counts_all(seen: tuple[Counted, ...]) -> bool:
+    return all(one.is_right for one in _few(seen))
+
+
+def _first_wrong(seen: tuple[Counted, ...]) -> Counted:
+    return next((one for one in seen if not one.is_right), seen[0])
 
 
 def _worst(seen: tuple[Counted, ...]) -> str:
-    wrong = next((one for one in seen if one.count != one.wanted), seen[0])
+    wrong = _first_wrong(seen)
     beside = "no other writer" if not wrong.others else f"{wrong.others} more writer{'s' if wrong.others > 1 else ''}"
-    return f"beside {beside} the count became {wrong.count}; that many people would say {wrong.wanted}"
+    return f"beside {beside} the count became {wrong.count}, and has to be {wrong.wanted}"
+
+
+def _in_vain(seen: tuple[Counted, ...]) -> str:
+    said = f"{_worst(seen)}; no write named `cas` in its `options`"
+    ignored = ", ".join(f"`{name}`" for name in seen[0].ignored)
+    return f"{said}, and {ignored} was ignored" if ignored else said
+
+
+def _left_so(seen: tuple[Counted, ...]) -> str:
+    return f"{_worst(seen)}; your last write was refused with {_first_wrong(seen).refused}, and none came after it"
 
 
 def until_it_passes(vault: Any) -> None:
@@ -147,6 +208,19 @@ def _python_lock(vault: Any) -> None:
         _read_and_write(vault)
 
 
+def _cas_beside_data(vault: Any) -> None:
+    found = vault.get(COUNT).data
+    vault.post(COUNT, {"cas": found["metadata"]["version"], "data": {"n": found["data"]["n"] + 1}})
+
+
+def _three_times_in_silence(vault: Any) -> None:
+    for _ in range(3):
+        found = vault.get(COUNT).data
+        body = {"options": {"cas": found["metadata"]["version"]}, "data": {"n": found["data"]["n"] + 1}}
+        if vault.post(COUNT, body).ok:
+            return
+
+
 def _for_ever(vault: Any) -> None:
     while not vault.post(COUNT, {"options": {"cas": 0}, "data": {"n": 1}}).ok:
         pass
@@ -167,8 +241,8 @@ COUNTER = Exercise(
     conditions=(
         Condition(
             name="returns",
-            holds=lambda seen: not any(one.error for one in seen),
-            says=lambda seen: next(one.error for one in seen if one.error),
+            holds=lambda seen: not any(one.error for one in _few(seen)),
+            says=lambda seen: next(one.error for one in _few(seen) if one.error),
             asks="The function has to end, without an error.",
             hints=(
                 "Read the error: which request led to it?",
@@ -178,7 +252,7 @@ COUNTER = Exercise(
         ),
         Condition(
             name="adds one",
-            holds=lambda seen: seen[0].count == seen[0].wanted,
+            holds=lambda seen: seen[0].is_right,
             says=_worst,
             asks="Where nobody else writes, it has to add one.",
             hints=(
@@ -189,26 +263,63 @@ COUNTER = Exercise(
             for_its_sentence=True,
         ),
         Condition(
+            name="names a version",
+            holds=lambda seen: _counts_all(seen) or seen[0].named_cas,
+            says=_in_vain,
+            asks="Where others write between your read and your write, theirs and yours have to count.",
+            hints=(
+                "Think of a writer who comes right after your read: what does your write overwrite?",
+                "A write that says which version you have seen is refused when there is a newer one.",
+                '`{"options": {"cas": version}, "data": {"n": …}}` is the body of `post`',
+            ),
+            for_its_sentence=True,
+        ),
+        Condition(
+            name="tries again",
+            holds=lambda seen: _counts_all(seen) or not _first_wrong(seen).refused,
+            says=_left_so,
+            asks="A write that was refused has changed nothing: yours is still to be done.",
+            hints=(
+                "Look at what your write answers when somebody was faster: its `.status` and `.errors`.",
+                "A refused write tells you that what you read is old: read again.",
+                "a loop: read, write with `cas`, and leave when the answer is `.ok`",
+            ),
+            for_its_sentence=True,
+        ),
+        Condition(
             name="loses none",
-            holds=lambda seen: all(one.count == one.wanted for one in seen),
+            holds=_counts_all,
             says=_worst,
             asks="Where others write between your read and your write, theirs and yours have to count.",
             hints=(
-                "Think of a writer who comes right after your read: which number do you write?",
-                "A refused write tells you that what you read is old. Number and version have to come from one read.",
-                "`options: {cas: …}` in the body of `post`, and another read when it is refused",
+                "Which read is the number from that you write, and which read the version?",
+                "Number and version have to come from one read, and both from a new one after a refusal.",
+                "`found = vault.get(...).data` once in each round of the loop, and nothing kept from the round before",
+            ),
+        ),
+        Condition(
+            name="says so",
+            holds=lambda seen: not _counts_all(seen) or seen[-1].is_right or seen[-1].gave_up_aloud,
+            says=lambda seen: f"{_worst(seen[-1:])}; it gave up" + ("" if seen[-1].error else ", and raised no error"),
+            asks="Where more writers are faster than it tries, whoever calls it has to hear that it gave up.",
+            hints=(
+                f"Let {CROWD} writers come in, one after each of your reads: how does your function end?",
+                "A function that returns says that its work is done.",
+                "`raise RuntimeError(...)` after the last try, or a loop without a limit",
             ),
         ),
     ),
     ways={"until it passes": until_it_passes, "five times at most": five_times_at_most},
     traps=(
-        Trap(name="read, then write", act=_read_and_write, refused_by="loses none"),
-        Trap(name="refused, and left so", act=_no_second_try, refused_by="loses none"),
+        Trap(name="read, then write", act=_read_and_write, refused_by="names a version"),
+        Trap(name="the version beside the data", act=_cas_beside_data, refused_by="names a version"),
+        Trap(name="refused, and left so", act=_no_second_try, refused_by="tries again"),
+        Trap(name="three tries, and no word", act=_three_times_in_silence, refused_by="says so"),
         Trap(name="as if never written", act=_never_written, refused_by="adds one"),
         Trap(name="the old value again", act=_old_value, refused_by="loses none"),
         Trap(name="the version asked for afterwards", act=_version_afterwards, refused_by="loses none"),
-        Trap(name="a constant", act=_constant, refused_by="loses none"),
-        Trap(name="a lock in Python", act=_python_lock, refused_by="loses none"),
+        Trap(name="a constant", act=_constant, refused_by="names a version"),
+        Trap(name="a lock in Python", act=_python_lock, refused_by="names a version"),
         Trap(name="for ever", act=_for_ever, refused_by="returns"),
         Trap(name="an error after the write", act=_asserts_afterwards, refused_by="returns"),
     ),

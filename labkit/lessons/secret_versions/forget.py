@@ -13,8 +13,11 @@ WRITES = 5
 
 
 class ForgetSeen(NamedTuple):
-    """What became of five writes: how many versions remain, and what a read answers a minute before the hour, after."""
+    """Which versions an hour did not forget, and what became of five more writes: how many versions remain, and what a
+    read answers a minute before their hour and a minute after.
+    """
 
+    left: tuple[str, ...]
     versions: int
     before: int
     after: int
@@ -22,14 +25,16 @@ class ForgetSeen(NamedTuple):
 
 @KeptStart
 def start() -> Vault:
-    """Return a vault in which nothing is limited."""
-    vault = Vault.dev(seed=13)
-    vault.post(SESSION, {"data": {"n": 0}})
-    return vault
+    """Return a vault in which nothing is limited, and nothing written."""
+    return Vault.dev(seed=13)
 
 
 def look(branch: Vault) -> ForgetSeen:
-    """Write five times, and read before and after the hour."""
+    """Wait an hour; then write five times, and read before and after another hour."""
+    branch.advance("61m")
+    known = branch.get("secret/metadata/session")
+    versions = list(known.data["versions"]) if known.ok else []
+    left = tuple([number for number in versions if branch.get(f"{SESSION}?version={number}").ok])
     for number in range(1, WRITES + 1):
         branch.post(SESSION, {"data": {"n": number}})
     found = branch.get("secret/metadata/session")
@@ -37,7 +42,7 @@ def look(branch: Vault) -> ForgetSeen:
     branch.advance("59m")
     before = branch.get(SESSION).status
     branch.advance("2m")
-    return ForgetSeen(len(readable), before, branch.get(SESSION).status)
+    return ForgetSeen(left, len(readable), before, branch.get(SESSION).status)
 
 
 def limit_the_key(vault: Vault) -> None:
@@ -53,6 +58,16 @@ def limit_the_engine(vault: Vault) -> None:
 def _above_the_engine(vault: Vault) -> None:
     vault.post("secret/config", {"delete_version_after": "30m"})
     limit_the_key(vault)
+
+
+def _limited_too_late(vault: Vault) -> None:
+    vault.post(SESSION, {"data": {"n": 0}})
+    limit_the_key(vault)
+
+
+def _destroyed(vault: Vault) -> None:
+    vault.post(SESSION, {"data": {"n": 0}})
+    vault.put("secret/destroy/session", {"versions": [1]})
 
 
 def _by_hand(vault: Vault) -> None:
@@ -76,7 +91,7 @@ FORGET = Exercise(
             asks="At most three versions may be kept.",
             hints=(
                 "Write five times in a vault of your own, and read the metadata.",
-                "The number of versions is a setting of the secret, or of the engine it lives in.",
+                "The number of versions is a setting of the secret, or of all below `secret/`, at `secret/config`.",
                 '`vault.post("secret/metadata/session", {"max_versions": …})`',
             ),
         ),
@@ -92,13 +107,26 @@ FORGET = Exercise(
             ),
         ),
         Condition(
+            name="what was there",
+            holds=lambda seen: not seen.left,
+            says=lambda seen: (
+                f"61 minutes later version {', '.join(seen.left)} can still be read; what is written now cannot"
+            ),
+            asks="That holds for every version that there is.",
+            hints=(
+                "Read `secret/metadata/session`: which deletion_time has each version?",
+                "A setting holds for what is written after it. It changes no version that is there already.",
+                'begin again with `here.start("forget")`, and limit before you write',
+            ),
+        ),
+        Condition(
             name="not sooner",
             holds=lambda seen: seen.before == 200,
             says=lambda seen: f"59 minutes after the last write a read answers {seen.before}",
             asks="Until then the latest version has to be readable.",
             hints=(
                 "Look at deletion_time in the metadata: how long after the write is it?",
-                "Where engine and secret both have a time, the shorter one counts.",
+                "Where the secret and `secret/config` both have a time, the shorter one counts.",
                 '`{"delete_version_after": "1h"}`, and none that is shorter on `secret/config`',
             ),
         ),
@@ -123,10 +151,7 @@ FORGET = Exercise(
             act=lambda vault: vault.post("secret/metadata/app", {"max_versions": 3, "delete_version_after": "1h"}),
             refused_by="three",
         ),
-        Trap(
-            name="destroyed",
-            act=lambda vault: vault.put("secret/destroy/session", {"versions": [1]}),
-            refused_by="three",
-        ),
+        Trap(name="destroyed", act=_destroyed, refused_by="three"),
+        Trap(name="limited after the write", act=_limited_too_late, refused_by="what was there"),
     ),
 )

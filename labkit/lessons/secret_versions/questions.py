@@ -75,6 +75,7 @@ def _status_with(vault: Vault, cas: int) -> int:
 
 CAS = Question(
     name="cas",
+    world=Vault,
     asks="A secret is written once and deleted. Which value of `cas` lets the next write pass?",
     least=0,
     most=HIGHEST,
@@ -89,6 +90,7 @@ CAS = Question(
 )
 UNDELETE = Question(
     name="undelete",
+    world=Vault,
     asks="Version 1 is destroyed. Then it is undeleted, which is not refused. What does a read of version 1 give?",
     choices=("its data", "no data"),
     measure=what_is_read,

@@ -27,6 +27,7 @@ def start() -> Vault:
     vault = Vault.dev(seed=12)
     for data in VERSIONS:
         vault.post(APP, {"data": data})
+        vault.advance("24h")
     vault.put("secret/destroy/app", {"versions": [1]})
     vault.post("secret/delete/app", {"versions": [2, 3]})
     return vault

@@ -23,6 +23,13 @@ def waited_s(lab: Lab) -> float:
     return (crashes[0].at_ns - max(times)) / SECOND_NS if crashes and times else -1.0
 
 
+def ahead_s(lab: Lab) -> float:
+    """Return how many seconds before the loss the first order was acknowledged."""
+    return (
+        lab.trace.select("fault", verb="crash")[0].at_ns - min(write.at_ns for write in lab.ledger.writes)
+    ) / SECOND_NS
+
+
 def lacks_disaster(lab: Lab) -> str:
     """Say what is missing before survivors can be counted."""
     if acknowledged(lab) < ORDERS:
@@ -52,16 +59,16 @@ def why(lab: Lab) -> str:
     """Explain where the orders were when paris was lost."""
     return (
         f"{acknowledged(lab)} orders were acknowledged, and {survivors(lab)} are in tokyo. paris was lost "
-        f"{waited_s(lab):.2f} s after the last acknowledgement; a message to tokyo takes 0.08 s. Acknowledged means "
-        "stored in paris. What is on its way when paris goes down goes down with it."
+        f"{ahead_s(lab):.2f} s after the first acknowledgement and {waited_s(lab):.2f} s after the last; a message to "
+        "tokyo takes a little over 0.08 s. "
+        "Acknowledged means stored in paris. What is on its way when paris goes down goes down with it."
     )
 
 
-LOOK = "Look at the line between paris and tokyo when paris goes down: each message on it is an order."
 SURVIVE = Question(
     name="survive",
-    asks="Five orders are written to paris, one right after the other, and each is acknowledged. At that moment the "
-    "region is lost, and tokyo is promoted. How many of the five does tokyo have?",
+    asks="Five orders are written to paris, one each 10 ms, and each is acknowledged. 10 ms after the last one the "
+    "region is lost, and a second later tokyo is promoted. How many of the five does tokyo have?",
     least=0,
     most=ORDERS,
     measure=survivors,
@@ -69,10 +76,11 @@ SURVIVE = Question(
     why=why,
     replies={
         5: "Five would be right if an acknowledgement meant stored in both. It means stored in paris.",
-        4: "Four would be right if only the last order were late. All five left within a moment of each other.",
+        4: "Four would be right if only the last order were late. The first one was on its way as well.",
     },
     otherwise="Some would be there if the orders had been spread over a longer time than one crossing.",
-    look=LOOK,
+    look="Press Later in the player until paris goes down: each cross on the way to tokyo is an order, where it was "
+    "then.",
     draw=play,
 )
 SECOND = Question(
@@ -89,6 +97,6 @@ SECOND = Question(
         4: "Four would be right if the last one waited for a next one. Nothing waits: each travels by itself.",
     },
     otherwise="Compare one second with what a message needs to tokyo.",
-    look=LOOK,
+    look="Press Later in the player until paris goes down: is an order still on the way to tokyo?",
     draw=play,
 )

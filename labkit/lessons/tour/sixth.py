@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.tour.questions import ORDERS, PATH
 from labkit.lessons.worlds import KeptStart
+from labkit.trace import SECOND_NS
 
 SIXTH = f"{PATH}/6"
 ORDER = {"data": {"item": "lantern"}}
 
 
 class SixthSeen(NamedTuple):
-    """Whether paris is lost, what tokyo is, and whether it has the sixth order."""
+    """Who acknowledged the sixth order, whether paris is lost and how long after that, what tokyo is, and what it has.
 
+    ``deleted``: the last that was asked for was to delete it.  ``contents`` is what a read gives; None for nothing.
+    """
+
+    written_at: str
+    deleted: bool
     lost: bool
+    waited_s: float
     mode: str
-    held: bool
+    contents: Any
 
 
 @KeptStart
@@ -34,11 +41,25 @@ def start() -> Lab:
 
 def look(branch: Lab) -> SixthSeen:
     """Read the sixth order from tokyo, which is promoted for that where it is not yet."""
+    writes = [write for write in branch.ledger.writes if write.path == SIXTH]
+    crashes = branch.trace.select("fault", verb="crash")
+    waited_s = (crashes[-1].at_ns - writes[-1].at_ns) / SECOND_NS if writes and crashes else 0.0
     lost, mode = not branch["paris"].active, branch["tokyo"].mode
     if mode == "secondary":
         branch["tokyo"].promote()
-    held = branch["tokyo"].active != "" and branch["tokyo"].get(SIXTH).ok
-    return SixthSeen(lost, mode, held)
+    read = branch["tokyo"].get(SIXTH) if branch["tokyo"].active else None
+    contents = read.data["data"] if read is not None and read.ok else None
+    last = writes[-1].committed if writes else None
+    return SixthSeen(
+        last.cluster if last else "", last is not None and last.method == "DELETE", lost, waited_s, mode, contents
+    )
+
+
+def remark(seen: SixthSeen) -> str:
+    """Say of a write at the survivor that there are others, which let an order survive a disaster."""
+    if seen.written_at != "tokyo":
+        return ""
+    return "Written at tokyo, it met no disaster. One that is written in paris can survive the loss, too."
 
 
 def wait_before(lab: Lab) -> None:
@@ -122,18 +143,61 @@ def _other_region(lab: Lab) -> None:
     lab.crash("tokyo")
 
 
+def _without_data(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER["data"])
+    lab.run("1s")
+    _lose(lab)
+
+
+def _empty(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, {"data": {}})
+    lab.run("1s")
+    _lose(lab)
+
+
+def _barely_too_short(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.run("80ms")
+    _lose(lab)
+
+
+def _deleted_again(lab: Lab) -> None:
+    wait_before(lab)
+    lab["tokyo"].delete(SIXTH)
+
+
+def _what_became_of_it(seen: SixthSeen) -> str:
+    if seen.deleted:
+        return "orders/6 is deleted again"
+    waited = f"; paris acknowledged it {seen.waited_s * 1000:.1f} ms before the loss" if seen.waited_s > 0 else ""
+    return f"tokyo does not have orders/6{waited}"
+
+
 SAVE_THE_SIXTH = Exercise(
     name="sixth",
     title="Save the sixth",
     goal="paris is lost, tokyo is the primary, and orders/6 can be read there.",
     start=start,
     look=look,
+    remark=remark,
     conditions=(
+        Condition(
+            name="written",
+            holds=lambda seen: seen.written_at != "",
+            says=lambda seen: "no cluster has acknowledged orders/6",
+            asks="The sixth order has to be written, and acknowledged.",
+            hints=(
+                "Look at what the write answers: its `.status` and `.errors`.",
+                "A body holds the texts of a secret below `data`, and a secondary refuses clients.",
+                '`lab["paris"].post("secret/data/orders/6", {"data": {"item": "rope"}})`',
+            ),
+            for_its_sentence=True,
+        ),
         Condition(
             name="lost",
             holds=lambda seen: seen.lost,
             says=lambda seen: "paris still has a node that leads",
-            asks="The region paris has to be lost: an order that no disaster met has survived none.",
+            asks="The region paris has to be lost.",
             hints=(
                 "Look at paris in `lab.map()`.",
                 "A planned switch leaves paris alive; a disaster does not.",
@@ -153,13 +217,24 @@ SAVE_THE_SIXTH = Exercise(
         ),
         Condition(
             name="held",
-            holds=lambda seen: seen.held,
-            says=lambda seen: "tokyo does not have orders/6",
+            holds=lambda seen: seen.contents is not None,
+            says=_what_became_of_it,
             asks="tokyo has to hold orders/6.",
             hints=(
                 "How much time passes between your write and the loss?",
-                "An order needs 80 ms to tokyo; until then paris is the only place that has it.",
+                "An order needs a little more than 80 ms to tokyo; until then paris is the only place that has it.",
                 '`lab.run("1s")` before the loss, or `lab.failover(...)`, or a write at the survivor',
+            ),
+        ),
+        Condition(
+            name="whole",
+            holds=lambda seen: seen.contents != {},
+            says=lambda seen: "orders/6 can be read, and holds nothing",
+            asks="The order has to say what is ordered.",
+            hints=(
+                'Look at `lab["tokyo"].get("secret/data/orders/6").data["data"]`.',
+                "What stands below `data` in the body is what is kept.",
+                '`{"data": {"item": "rope"}}`',
             ),
         ),
     ),
@@ -172,7 +247,11 @@ SAVE_THE_SIXTH = Exercise(
     traps=(
         Trap(name="write, and lose at once", act=_at_once, refused_by="held"),
         Trap(name="write twice", act=_twice, refused_by="held"),
-        Trap(name="write at a secondary", act=_at_a_secondary, refused_by="held"),
+        Trap(name="barely too short", act=_barely_too_short, refused_by="held"),
+        Trap(name="write at a secondary", act=_at_a_secondary, refused_by="written"),
+        Trap(name="without data", act=_without_data, refused_by="written"),
+        Trap(name="deleted again", act=_deleted_again, refused_by="held"),
+        Trap(name="nothing in it", act=_empty, refused_by="whole"),
         Trap(name="heal what was not cut", act=_healed, refused_by="held"),
         Trap(name="time after the loss", act=_time_afterwards, refused_by="held"),
         Trap(name="nothing lost", act=_nothing_lost, refused_by="lost"),

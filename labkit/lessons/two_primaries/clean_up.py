@@ -16,7 +16,11 @@ Version = tuple[str, int]
 
 
 class CleanUpSeen(NamedTuple):
-    """What a branch showed after it settled: who takes writes, who follows whom, and how the list compares."""
+    """What a branch showed after it settled: who takes writes, who follows whom, and how the list compares.
+
+    ``wanted`` are the versions that are given up, ``own`` all that the loser acknowledged since the split: one that
+    the winner was given too, with the same contents, may be listed and need not be.
+    """
 
     takers: list[str]
     modes: dict[str, str]
@@ -24,7 +28,8 @@ class CleanUpSeen(NamedTuple):
     streams: bool
     same_set: bool
     listed: Any
-    wanted: list[Version]
+    wanted: frozenset[Version]
+    own: frozenset[Version]
 
     @property
     def is_named(self) -> bool:
@@ -36,10 +41,14 @@ class CleanUpSeen(NamedTuple):
         )
 
     @property
+    def given(self) -> set[Version]:
+        """The list, each path without what stands before it in requests."""
+        return {(_short(path), number) for path, number in self.listed}
+
+    @property
     def difference(self) -> str:
         """How many versions are missing from the list, and how many are too many."""
-        given = {tuple(row) for row in self.listed}
-        missing, more = set(self.wanted) - given, given - set(self.wanted)
+        missing, more = self.wanted - self.given, self.given - self.own
         return (
             f"{len(missing)} of {len(self.wanted)} versions are missing from the list, {len(more)} do not belong there"
         )
@@ -73,23 +82,55 @@ def taken_alone(lab: Lab, loser: str, winner: str) -> list[Version]:
     return [version for version, data in versions_at(lab[loser]).items() if kept.get(version) != data]
 
 
+def _short(path: str) -> str:
+    return path.strip("/").removeprefix("secret/").removeprefix("data/").removeprefix("metadata/")
+
+
+def winner_of(branch: Lab, begun: Lab, primary: str) -> str:
+    """Return whose history went on: all that this cluster had alone at the start is held by the primary now."""
+    held = versions_at(branch[primary])
+    for name, other in (PAIR, PAIR[::-1]):
+        had = versions_at(begun[name])
+        if all(held.get(version) == had[version] for version in taken_alone(begun, name, other)):
+            return name
+    return primary
+
+
+def acknowledged_by(branch: Lab, begun: Lab, cluster: str) -> dict[Version, bytes]:
+    """Return the versions of orders that a cluster acknowledged in its own history since the split, with a digest."""
+    split_ns = begun.trace.select("fault", verb="partition")[0].at_ns
+    history = next(row.committed.history for row in reversed(begun.ledger.writes) if row.committed.cluster == cluster)
+    return {
+        (_short(write.path), write.committed.version): write.committed.value_digest
+        for write in branch.ledger.writes
+        if write.at_ns > split_ns
+        and (write.committed.cluster, write.committed.history) == (cluster, history)
+        and write.committed.version
+        and write.path.startswith("secret/data/orders/")
+    }
+
+
 def look(branch: Lab, listed: Any) -> CleanUpSeen:
-    """Let the branch settle, and compare the list with what the loser had alone at the start."""
+    """Let the branch settle, and compare the list with what the loser had alone."""
     branch.run(SETTLING)
     now = modes(branch)
-    winner = next((name for name in PAIR if now[name] == "primary"), PAIR[1])
-    loser = PAIR[1 - PAIR.index(winner)]
+    primary = next((name for name in PAIR if now[name] == "primary"), PAIR[1])
+    follower = PAIR[1 - PAIR.index(primary)]
     begun = start()
-    is_equal = branch[winner].root == branch[loser].root
-    streams = (winner, loser) in branch.queries.streaming_pairs()  # asked before a write is on its way
+    is_equal = branch[primary].root == branch[follower].root
+    streams = (primary, follower) in branch.queries.streaming_pairs()  # asked before a write is on its way
+    winner = winner_of(branch, begun, primary)
+    kept = acknowledged_by(branch, begun, winner)
+    own = acknowledged_by(branch, begun, PAIR[1 - PAIR.index(winner)])
     return CleanUpSeen(
         takers=takers(branch),
         modes=now,
         roots_equal=is_equal,
         streams=streams,
-        same_set=branch.queries.accepts_for(winner) == begun.queries.accepts_for(winner),
+        same_set=branch.queries.accepts_for(primary) == begun.queries.accepts_for(primary),
         listed=listed,
-        wanted=taken_alone(begun, loser, winner),
+        wanted=frozenset(version for version, digest in own.items() if kept.get(version) != digest),
+        own=frozenset(own),
     )
 
 
@@ -232,7 +273,7 @@ CLEAN_UP = Exercise(
         ),
         Condition(
             name="complete",
-            holds=lambda seen: {tuple(row) for row in seen.listed} == set(seen.wanted),
+            holds=lambda seen: seen.wanted <= seen.given <= seen.own,
             says=lambda seen: seen.difference,
             asks="The list has to hold each version that only the cluster you gave up had taken, and no other.",
             hints=(

@@ -32,15 +32,26 @@ def start() -> Lab:
 
 
 def look(branch: Lab) -> FenceSeen:
-    """Ask both clusters for a write, now and a minute later."""
+    """Ask both clusters for a write, now and a minute later, when whatever was stalled is awake."""
     now, at_ns = modes(branch), branch.now
     first = {name: answer_to_write(branch, name) for name in PAIR}
+    for node in sorted(_stalled(branch)):
+        branch.resume(node)
     branch.run(LATER)
     answers = {name: (first[name], answer_to_write(branch, name)) for name in PAIR}
     broken = branch.trace.select("invariant", name="one primary")
     return FenceSeen(
         answers, now, [row for row in broken if row.at_ns <= at_ns], [row for row in broken if row.at_ns > at_ns]
     )
+
+
+def _stalled(lab: Lab) -> set[str]:
+    """Return the nodes that are paused."""
+    stalled: set[str] = set()
+    for event in lab.trace.select("fault"):
+        if event.verb in ("pause", "resume"):
+            (stalled.add if event.verb == "pause" else stalled.discard)(event.target)
+    return stalled
 
 
 def demote_first(lab: Lab) -> None:
@@ -52,6 +63,12 @@ def demote_first(lab: Lab) -> None:
 def switch_it_off(lab: Lab) -> None:
     """Power off every node of the old primary."""
     lab.crash("paris")
+    lab["tokyo"].promote()
+
+
+def cut_it_off(lab: Lab) -> None:
+    """Cut the old primary off from everybody: what no client reaches takes no client's write."""
+    lab.isolate("paris")
     lab["tokyo"].promote()
 
 
@@ -67,6 +84,12 @@ def seal_every_leader(lab: Lab) -> None:
     for _ in lab["paris"].nodes:
         lab["paris"].seal()
         lab.run("15s")
+    lab["tokyo"].promote()
+
+
+def _put_to_sleep(lab: Lab) -> None:
+    for node in lab["paris"].nodes:
+        lab.pause(node)
     lab["tokyo"].promote()
 
 
@@ -104,10 +127,12 @@ FENCE = Exercise(
             name="stays stopped",
             holds=lambda seen: not seen.broken_later and "200" not in seen.answers["paris"],
             says=lambda seen: f"asked now and a minute later, paris answers {' and '.join(seen.answers['paris'])}",
-            asks="paris must not take writes again by itself, nor go on under another name.",
+            asks="paris must not take writes again by itself: not through a standby, not when it wakes, and not "
+            "outside of replication.",
             hints=(
                 'Ask paris for a write, now and after `lab.run("60s")`.',
-                "What stops one node does not stop its cluster, and what ends replication does not end service.",
+                "What stops one node does not stop its cluster, what sleeps wakes, and what ends replication does not "
+                "end service.",
                 '`lab["paris"].demote()` leaves a secondary, `lab.crash("paris")` nothing at all',
             ),
         ),
@@ -126,6 +151,7 @@ FENCE = Exercise(
     ways={
         "ask it to step down": demote_first,
         "switch it off": switch_it_off,
+        "cut it off": cut_it_off,
         "heal, then a planned switch": heal_and_switch,
         "seal one leader after another": seal_every_leader,
     },
@@ -163,6 +189,7 @@ FENCE = Exercise(
             act=lambda lab: (lab.crash("paris-1"), lab["tokyo"].promote()),
             refused_by="stays stopped",
         ),
+        Trap(name="put it to sleep", act=_put_to_sleep, refused_by="stays stopped"),
         Trap(
             name="take it out of replication",
             act=lambda lab: (lab["paris"].disable(), lab["tokyo"].promote()),

@@ -67,7 +67,7 @@ def why_gone(lab: Lab) -> str:
     lost = lab.ledger.rpo().after_fault
     return (
         f"The ledger counts {lost} acknowledged write{'' if lost == 1 else 's'} lost after the fault. paris compared "
-        "its tree with tokyo's and took over every page that differed: an entry that tokyo does not have is deleted. "
+        "what it holds with what tokyo holds, and took over all that differed: what tokyo does not have is deleted. "
         "Replication copies one history; it never joins two."
     )
 
@@ -82,12 +82,12 @@ TWO = Question(
     needs=lacks_promotion,
     why=why_both,
     replies={
-        1: "One is what a quorum gives: the side without a majority steps down. Two clusters have no majority, and "
-        "each elects its leader among its own three nodes only.",
+        1: "One is what a quorum gives, a rule by which only the side that sees more than half of all machines goes "
+        "on. Each cluster chooses its leader among its own three nodes, and asks nobody else.",
         0: "None is what a system gives that stops when in doubt. This one leaves the doubt to whoever promotes.",
     },
     otherwise="There are two clusters in this lab.",
-    look="Look at the instant of the promotion: what passes between tokyo and paris then, and what paris is after it.",
+    look="Press Later in the player until tokyo is the primary: what passes between the two, and what is paris then?",
     draw=play,
 )
 OWN_WRITE = Question(
@@ -100,12 +100,12 @@ OWN_WRITE = Question(
     needs=lacks_rejoin,
     why=why_gone,
     replies={
-        2: "Both would hold it if healing merged the two histories. What is copied is a tree of entries, and it has "
-        "no rule for two answers to one question.",
+        2: "Both would hold it if healing merged the two histories. What is copied is what the primary holds, and "
+        "no rule decides between two answers to one question.",
         1: "One would hold it if a cluster kept what it acknowledged. Once paris is a secondary it is a copy of "
         "tokyo, whatever it promised before.",
     },
     otherwise="There are two clusters in this lab.",
-    look="Look at what tokyo sends paris when paris begins to follow it.",
+    look="Press Later in the player until paris compares trees: which pages differ, and what is sent after that?",
     draw=play,
 )

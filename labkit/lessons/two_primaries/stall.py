@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from labkit.front.lab import Lab
@@ -16,7 +17,10 @@ LEADER, STEPPED_DOWN = "paris-1", "stepped down"
 
 
 class StallSeen(NamedTuple):
-    """What the trace shows of the stall, and what paris holds of the late order; instants are -1 where nothing was."""
+    """What the trace shows of the stall, and what paris holds of the late order; instants are -1 where nothing was.
+
+    ``handed`` counts the requests that reached the leader while it slept.
+    """
 
     paused: tuple[str, ...]
     paused_ns: int
@@ -24,6 +28,7 @@ class StallSeen(NamedTuple):
     resumed_ns: int
     refused_ns: int
     versions: int
+    handed: int
 
     @property
     def slept_s(self) -> float:
@@ -44,16 +49,26 @@ def look(branch: Lab) -> StallSeen:
     leaders = [event for event in trace.select("leader", cluster="paris") if event.node != LEADER]
     resumed = trace.select("fault", verb="resume", target=LEADER)
     refused = trace.select("observed", node=LEADER, what=STEPPED_DOWN)
+    paused_ns = next((event.at_ns for event in paused if event.target == LEADER), -1)
+    resumed_ns = resumed[-1].at_ns if resumed else -1
+    asked = trace.select("message", source="paris-operator", target=LEADER, what="request")
     branch.run("10s")
     found = branch["paris"].get(LATE.replace("data", "metadata"))
     return StallSeen(
         paused=tuple([event.target for event in paused]),
-        paused_ns=next((event.at_ns for event in paused if event.target == LEADER), -1),
+        paused_ns=paused_ns,
         taken_over_ns=leaders[0].at_ns if leaders else -1,
-        resumed_ns=resumed[-1].at_ns if resumed else -1,
+        resumed_ns=resumed_ns,
         refused_ns=refused[-1].at_ns if refused else -1,
         versions=len(found.data["versions"]) if found.ok else 0,
+        handed=sum(paused_ns < event.at_ns < resumed_ns for event in asked),
     )
+
+
+def _woke(seen: StallSeen) -> str:
+    if seen.handed:
+        return "paris-1 woke with a request in its hands that it refused by itself, as one without a valid token"
+    return "paris-1 woke with nothing to commit, and went on as a standby"
 
 
 def stall_short(lab: Lab) -> None:
@@ -123,6 +138,16 @@ def _cut_off(lab: Lab) -> None:
 
 def _no_write(lab: Lab) -> None:
     lab.pause(LEADER)
+    lab.run("5s")
+    lab.resume(LEADER)
+    lab.run("5s")
+    lab["paris"].post(LATE, {"data": {"item": "rope"}})
+
+
+def _no_token(lab: Lab) -> None:
+    lab.pause(LEADER)
+    with suppress(Silence):
+        lab["paris"].request("POST", LATE, {"data": {"item": "rope"}}, node=LEADER, timeout="1s")
     lab.run("5s")
     lab.resume(LEADER)
     lab.run("5s")
@@ -202,12 +227,14 @@ STALL = Exercise(
         Condition(
             name="refused",
             holds=lambda seen: seen.refused_ns >= seen.resumed_ns,
-            says=lambda seen: "paris-1 woke with nothing to commit, and went on as a standby",
+            says=_woke,
             asks="paris-1 has to find a write when it wakes, and be refused.",
             hints=(
                 'Look at `lab.trace.select("observed", node="paris-1")`: does it step down?',
-                "A write that was sent to a stalled node waits there. You wait in vain, and that raises TimeoutError.",
-                '`lab["paris"].request("POST", path, body, headers, node="paris-1", timeout="1s")` while it is stalled',
+                "A write that was sent to a stalled node waits there, with its token. You wait in vain, and that "
+                "raises TimeoutError.",
+                '`lab["paris"].request("POST", path, body, {"X-Vault-Token": lab["paris"].root_token}, node="paris-1", '
+                'timeout="1s")` while it is stalled',
             ),
         ),
         Condition(
@@ -231,6 +258,7 @@ STALL = Exercise(
         Trap(name="too short", act=_too_short, refused_by="taken over"),
         Trap(name="never woken", act=_never_woken, refused_by="awake"),
         Trap(name="no write", act=_no_write, refused_by="refused"),
+        Trap(name="a write without a token", act=_no_token, refused_by="refused"),
         Trap(name="never sent again", act=_not_again, refused_by="stored once"),
         Trap(name="sent again twice", act=_twice_again, refused_by="stored once"),
     ),

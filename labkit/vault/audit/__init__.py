@@ -7,8 +7,5 @@ device nothing of it is loaded (R24): the walk of a request looks only whether t
 
 from __future__ import annotations
 
-DEVICES = "core/audit"
-"""Where the list of devices is stored; there is none of local devices without it."""
-
 # Status endpoints, which are polled often.
 UNRECORDED = ("sys/health", "sys/seal-status", "sys/leader", "sys/replication/dr/status", "sys/replication/status")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from labkit.vault.caller import Caller
     from labkit.vault.context import Context
     from labkit.vault.mounts import Namespace
-    from labkit.vault.policies import Acl
+    from labkit.vault.policies.access_list import Access
     from labkit.vault.token_record import Token
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE, "create": CREATE}
@@ -117,7 +117,7 @@ def _allowed(granting: Iterable[str], home: Namespace) -> str:
     return f',"policy_results":{{"allowed":true{policies}}}'
 
 
-def _allows(ctx: Context, acl: Acl, operation: str) -> bool:
+def _allows(ctx: Context, acl: Access, operation: str) -> bool:
     if acl.root:
         return True
     assert ctx.resolved is not None

@@ -22,7 +22,8 @@ from labkit.service import fields
 from labkit.service.durations import parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.audit import DEVICES, filters
+from labkit.vault.audit import filters
+from labkit.vault.mounts import AUDIT_DEVICES
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def decode_devices(stored: bytes) -> tuple[Device, ...]:
 def read_devices(ctx: Context) -> tuple[Device, ...]:
     """Return the enabled devices, sorted by path."""
     storage = ctx.full_storage
-    shared = storage.decoded(DEVICES, decode_devices)
+    shared = storage.decoded(AUDIT_DEVICES, decode_devices)
     if shared is None:
         return ()
     local = storage.decoded(LOCAL_DEVICES, decode_devices)
@@ -160,7 +161,7 @@ def _path_of(device: Device) -> str:
 def write_devices(ctx: Context, devices: tuple[Device, ...]) -> None:
     """Store the devices when the step commits (rule 2)."""
     storage = ctx.full_storage
-    for key, local in ((DEVICES, False), (LOCAL_DEVICES, True)):
+    for key, local in ((AUDIT_DEVICES, False), (LOCAL_DEVICES, True)):
         rows = [list(device[:6]) for device in sorted(devices, key=_path_of) if device.local == local]
         if rows or (devices and not local):
             storage.put(key, encode_record(rows))

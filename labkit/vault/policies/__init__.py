@@ -1,39 +1,27 @@
 """Policies: texts that define what a token may do on which paths.
 
 ``reader`` reads a text into ``rules``, ``access_list`` decides by the rules of several policies, ``store`` stores the
-texts; this module has the built-in policies and the reserved names.  Language and messages: the product's
-documentation, Policies.
+texts; this module has the capabilities, the built-in policies, the reserved names, and what root may do, which takes no
+rules (R24).  Language and messages: the product's documentation, Policies.
 """
 
 from __future__ import annotations
 
-from labkit.vault.policies.access_list import Acl
-from labkit.vault.policies.rules import (
-    CAPABILITIES,
-    CREATE,
-    DELETE,
-    DENY,
-    LIST,
-    PATCH,
-    READ,
-    SUDO,
-    UPDATE,
-    Rule,
-)
+from collections.abc import Mapping
+from typing import Any
 
-__all__ = [
-    "CAPABILITIES",
-    "CREATE",
-    "DELETE",
-    "DENY",
-    "LIST",
-    "PATCH",
-    "READ",
-    "SUDO",
-    "UPDATE",
-    "Acl",
-    "Rule",
-]
+CREATE, READ, UPDATE, PATCH, DELETE, LIST, SUDO, DENY = (1 << bit for bit in range(8))
+
+CAPABILITIES = {
+    "create": CREATE,
+    "read": READ,
+    "update": UPDATE,
+    "patch": PATCH,
+    "delete": DELETE,
+    "list": LIST,
+    "sudo": SUDO,
+    "deny": DENY,
+}
 
 DEFAULT_POLICY = """\
 # What every token may do that was not made without this policy: mostly, look after itself.
@@ -89,3 +77,38 @@ def why_not_deleted(name: str) -> str | None:
     if name == DEFAULT:
         return "cannot delete default policy"
     return f'cannot delete "{name}" policy' if name in (ROOT, RESPONSE_WRAPPING) else None
+
+
+class RootAccess:
+    """What the policy root allows: everything, without rules.  Any other is an ``Acl``."""
+
+    __slots__ = ()
+
+    root = True
+
+    def allows(
+        self,
+        capability: int,
+        path: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        listing: bool = False,
+        wrap_ttl_ns: int = 0,
+    ) -> bool:
+        """Say that anything is granted."""
+        return True
+
+    def answer(self, capability: int, path: str, listing: bool = False) -> bool:
+        """Say that anything is granted."""
+        return True
+
+    def capabilities(self, path: str) -> list[str]:
+        """Return what stands for all."""
+        return [ROOT]
+
+    def rules(self) -> list[Any]:
+        """Return the rules that it takes: none."""
+        return []
+
+
+ROOT_ACCESS = RootAccess()

@@ -17,7 +17,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from labkit.service.record import NamedTuple
-from labkit.vault.policies.rules import ANY, CAPABILITIES, CREATE, DENY, PATCH, READ, SUDO, UPDATE, Parameters, Rule
+from labkit.vault.policies import CAPABILITIES, CREATE, DENY, PATCH, READ, SUDO, UPDATE, RootAccess
+from labkit.vault.policies.rules import ANY, Parameters, Rule
 
 JUDGED_BY_PARAMETERS = CREATE | READ | UPDATE | PATCH
 
@@ -60,12 +61,13 @@ def _ranked(rule: Rule) -> _Ranked:
 
 
 class Acl:
-    """What several policies together allow; ``root`` allows everything.  It is immutable: a change makes a new one."""
+    """What several policies together allow.  It is immutable: a change makes a new one."""
 
-    __slots__ = ("_characters", "_exact", "_heads", "_listed", "_ordered", "_plain", "_prefixes", "_shorter", "root")
+    __slots__ = ("_characters", "_exact", "_heads", "_listed", "_ordered", "_plain", "_prefixes", "_shorter")
 
-    def __init__(self, policies: Iterable[tuple[Rule, ...]], root: bool = False) -> None:
-        self.root = root
+    root = False
+
+    def __init__(self, policies: Iterable[tuple[Rule, ...]]) -> None:
         merged: dict[str, Rule] = {}
         for policy in policies:
             for rule in policy:
@@ -106,8 +108,6 @@ class Acl:
 
         ``listing`` is for paths of lists (rule 2).  ``SUDO`` checks only the capability, not the request.
         """
-        if self.root:
-            return True
         granted, rule = self._choice(path, listing)
         if not granted & capability:
             return False
@@ -115,17 +115,13 @@ class Acl:
 
     def answer(self, capability: int, path: str, listing: bool = False) -> bool | None:
         """Return what ``allows`` says of every request to a path; None where it depends on parameters or wrapping."""
-        if self.root:
-            return True
         granted, rule = self._choice(path, listing)
         if not granted & capability:
             return False
         return True if rule is None or capability == SUDO else None
 
     def capabilities(self, path: str) -> list[str]:
-        """Return the names of what is granted on a path, sorted; ``["root"]`` for all, ``["deny"]`` for nothing."""
-        if self.root:
-            return ["root"]
+        """Return the names of what is granted on a path, sorted; ``["deny"]`` for nothing."""
         granted, _ = self._choice(path.lstrip("/"), listing=True)
         return sorted([name for name, bit in CAPABILITIES.items() if (granted or DENY) & bit])
 
@@ -135,7 +131,7 @@ class Acl:
         return sorted([*self._exact.values(), *self._prefixes.values(), *wild], key=lambda rule: rule.pattern)
 
     def rule_for(self, path: str, listing: bool = False) -> Rule | None:
-        """Return the one rule that decides about a path (rule 2), None where none matches; of root, always None."""
+        """Return the one rule that decides about a path (rule 2), None where none matches."""
         short = path.removesuffix("/") if listing else path
         found = self._exact.get(path) or self._exact.get(short) or self._best(path)
         return self._best(short) if found is None and short != path else found
@@ -175,6 +171,10 @@ class Acl:
                     break
             begin = path.find("/", begin) + 1 or len(path) + 1
         return best
+
+
+Access = Acl | RootAccess
+"""What a token may do."""
 
 
 def _shorter(ordered: list[str]) -> list[int]:

@@ -12,22 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service.durations import parse_duration
+from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, READ, SUDO, UPDATE
 from labkit.vault.policies.blocks import Block, Item, Listing, Literal, PolicyError, Source, Value
 from labkit.vault.policies.language import parse
-from labkit.vault.policies.rules import (
-    ANY,
-    CAPABILITIES,
-    CREATE,
-    DELETE,
-    DENY,
-    LIST,
-    READ,
-    SUDO,
-    UPDATE,
-    Number,
-    Parameters,
-    Rule,
-)
+from labkit.vault.policies.rules import ANY, Number, Parameters, Rule
 
 # What ``policy = "..."`` in a rule stands for: the form of the language before capabilities.
 OLD_POLICIES = {

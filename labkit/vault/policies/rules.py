@@ -12,19 +12,6 @@ from typing import Any
 
 from labkit.service.record import NamedTuple
 
-CREATE, READ, UPDATE, PATCH, DELETE, LIST, SUDO, DENY = (1 << bit for bit in range(8))
-
-CAPABILITIES = {
-    "create": CREATE,
-    "read": READ,
-    "update": UPDATE,
-    "patch": PATCH,
-    "delete": DELETE,
-    "list": LIST,
-    "sudo": SUDO,
-    "deny": DENY,
-}
-
 Parameters = Mapping[str, tuple[Any, ...]]
 ANY: Parameters = MappingProxyType({})
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
 from labkit.vault.mounts import ROOT, Namespace
-from labkit.vault.policies import DEFAULT_POLICY, WRAPPING_POLICY, Acl, Rule
+from labkit.vault.policies import DEFAULT_POLICY, ROOT_ACCESS, WRAPPING_POLICY
 from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
+    from labkit.vault.policies.access_list import Access
+    from labkit.vault.policies.rules import Rule
 
 TEXTS = "policy/text/"
 OLD_INDEX = "policy/index"
@@ -28,7 +30,7 @@ INTERNAL = {"response-wrapping": WRAPPING_POLICY}
 """Policies that are not stored or listed, and that no caller writes or gives to a token."""
 
 
-def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -> Acl:
+def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -> Access:
     """Return what a token with these policies of a namespace may do, compiled once for as long as none changes.
 
     In a step that has writes the texts are compared each time, and nothing is kept: what such a step sees is what is
@@ -40,11 +42,11 @@ def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -
     cached_lists, key = ctx.core.caches.access_lists, (namespace.id, *names)
     cached, as_of = cached_lists.get(key), ctx.core.storage.deciding_writes
     if cached is not None and cached[0] == as_of and not ctx.writes:
-        known: Acl = cached[2]
+        known: Access = cached[2]
         return known
     texts = tuple([ctx.read(f"{namespace.prefix}{TEXTS}{name}") for name in names])
     same = cached is not None and all(map(is_, texts, cached[1]))
-    acl: Acl = cached[2] if cached is not None and same else _compiled(storage, names)
+    acl: Access = cached[2] if cached is not None and same else _compiled(storage, names)
     if ctx.writes:
         return acl
     if len(cached_lists) >= MAX_CACHED_ACLS and key not in cached_lists:
@@ -53,8 +55,12 @@ def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -
     return acl
 
 
-def _compiled(storage: StorageView, names: tuple[str, ...]) -> Acl:
-    return Acl((), root=True) if names == ("root",) else Acl(_rules(storage, names))
+def _compiled(storage: StorageView, names: tuple[str, ...]) -> Access:
+    if names == ("root",):
+        return ROOT_ACCESS
+    from labkit.vault.policies.access_list import Acl  # root needs no rules (R24)
+
+    return Acl(_rules(storage, names))
 
 
 def _rules(storage: StorageView, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from labkit.service.record import NamedTuple
-from labkit.vault.quotas import QUOTAS
+from labkit.vault.mounts import QUOTAS
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.records import decode_record, encode_record
 

@@ -11,7 +11,6 @@ next listing.  Done at each write, a new name among 100,000 moved all behind it:
 
 from __future__ import annotations
 
-from _bisect import bisect_left  # the written module is not loaded (R24)
 from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +36,10 @@ class SortedNames:
     def brought_up_to(self, folder: Container[str]) -> Names:
         """Return the names as the folder has them now, sorted."""
         names = self._names
+        if not self.changed:
+            return names
+        from _bisect import bisect_left  # the written module is not loaded, and this by few folders only (R24)
+
         for name in self.changed:
             place = bisect_left(names, name)
             was_there = place < len(names) and names[place] == name

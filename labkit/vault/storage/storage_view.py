@@ -3,21 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from labkit.vault.storage import Names
 from labkit.vault.storage.nonce_counts import NonceCounts
 
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Keys(Protocol):
+        """What decrypts stored bytes."""
+
+        def decrypt(self, key: str, stored: bytes) -> bytes:
+            """Decrypt a key's stored bytes."""
+
+    class Reader(Protocol):
+        """What reads stored values."""
+
+        def read(self, key: str, /) -> bytes | None:
+            """Return the stored bytes of a key."""
+
+    class StepSource(Protocol):
+        """What a view needs of the step that it belongs to; keys are full storage keys."""
+
+        @property
+        def records(self) -> CachedRecords:
+            """The node's decoded records."""
+
+        @property
+        def writes(self) -> Mapping[str, bytes | None]:
+            """What the step will write."""
+
+        @property
+        def source(self) -> Reader:
+            """What is stored, without what the step will write."""
+
+        @property
+        def nonce_counts(self) -> NonceCounts:
+            """The node's counts of random nonces."""
+
+        def read(self, key: str) -> bytes | None:
+            """Return the stored bytes of a key as the step sees them."""
+
+        def write(self, key: str, stored: bytes | None, due_ns: int = 0) -> None:
+            """Put stored bytes (None deletes) when the step commits; ``due_ns``: when some of it falls due, or 0."""
+
+        def list(self, prefix: str) -> Names:
+            """Return the names directly under a prefix as the step sees them, sorted."""
+
+        def put(self, key: str, value: bytes, due_ns: int = 0) -> bytes:
+            """Encrypt a value for its key and put it when the step commits, as ``write`` does; return the bytes."""
+
+        def decrypt(self, key: str, stored: bytes) -> bytes:
+            """Decrypt a key's stored bytes."""
+
+
 Record = TypeVar("Record")
 
 MAX_CACHED_RECORDS = 65_536
-
-
-class Keys(Protocol):
-    """What decrypts stored bytes."""
-
-    def decrypt(self, key: str, stored: bytes) -> bytes:
-        """Decrypt a key's stored bytes."""
 
 
 class CachedRecords(dict[str, tuple[bytes, Any]]):
@@ -47,48 +90,6 @@ class CachedRecords(dict[str, tuple[bytes, Any]]):
         record = make(stored if keys is None else keys.decrypt(key, stored))
         self.keep(key, stored, record)
         return record
-
-
-class Reader(Protocol):
-    """What reads stored values."""
-
-    def read(self, key: str, /) -> bytes | None:
-        """Return the stored bytes of a key."""
-
-
-class StepSource(Protocol):
-    """What a view needs of the step that it belongs to; keys are full storage keys."""
-
-    @property
-    def records(self) -> CachedRecords:
-        """The node's decoded records."""
-
-    @property
-    def writes(self) -> Mapping[str, bytes | None]:
-        """What the step will write."""
-
-    @property
-    def source(self) -> Reader:
-        """What is stored, without what the step will write."""
-
-    @property
-    def nonce_counts(self) -> NonceCounts:
-        """The node's counts of random nonces."""
-
-    def read(self, key: str) -> bytes | None:
-        """Return the stored bytes of a key as the step sees them."""
-
-    def write(self, key: str, stored: bytes | None, due_ns: int = 0) -> None:
-        """Put stored bytes (None deletes) when the step commits; ``due_ns``: when some of it falls due, 0 for never."""
-
-    def list(self, prefix: str) -> Names:
-        """Return the names directly under a prefix as the step sees them, sorted."""
-
-    def put(self, key: str, value: bytes, due_ns: int = 0) -> bytes:
-        """Encrypt a value for its key and put it when the step commits, as ``write`` does; return what is stored."""
-
-    def decrypt(self, key: str, stored: bytes) -> bytes:
-        """Decrypt a key's stored bytes."""
 
 
 class StorageView:

@@ -21,7 +21,8 @@ from labkit.vault.system.mounted import AUTH, describe, in_area, place_of
 if TYPE_CHECKING:
     from labkit.vault.context import Context
     from labkit.vault.mounts import Mount
-    from labkit.vault.policies import Acl, Rule
+    from labkit.vault.policies.access_list import Access
+    from labkit.vault.policies.rules import Rule
 
 
 def list_mounts(ctx: Context) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def resultant_acl(ctx: Context) -> dict[str, Any]:
     return {"root": acl.root, "exact_paths": exact, "glob_paths": globs}
 
 
-def _acl(ctx: Context) -> Acl | None:
+def _acl(ctx: Context) -> Access | None:
     """Return what the caller may do, None without a token; raise Forbidden for one that is not valid."""
     text = tokens.sent_token(ctx)
     if not text:
@@ -87,7 +88,7 @@ def _acl(ctx: Context) -> Acl | None:
     return ctx.caller.acl
 
 
-def _seen(acl: Acl | None, mount: Mount, prefix: str) -> dict[str, Any] | None:
+def _seen(acl: Access | None, mount: Mount, prefix: str) -> dict[str, Any] | None:
     if acl is not None:
         return describe(mount) if reaches(acl, prefix + mount.path) else None
     if mount.listing_visibility != "unauth":
@@ -95,7 +96,7 @@ def _seen(acl: Acl | None, mount: Mount, prefix: str) -> dict[str, Any] | None:
     return {"type": mount.shown_kind, "description": mount.description, "options": dict(mount.options) or None}
 
 
-def reaches(acl: Acl, path: str) -> bool:
+def reaches(acl: Access, path: str) -> bool:
     """Whether policies grant anything on a mount or on a path below it."""
     if acl.capabilities(path) != ["deny"]:
         return True

@@ -16,8 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labkit.service.routing import Match
-from labkit.vault import audit, quotas
-from labkit.vault.mounts import MANAGED_KEYS
+from labkit.vault.mounts import AUDIT_DEVICES, MANAGED_KEYS, QUOTAS
 from labkit.vault.walk.request_walk import is_permitted
 
 if TYPE_CHECKING:
@@ -76,12 +75,12 @@ def give(ctx: Context) -> None:
         return
     if len(request.path) > MAX_PATH_CHARACTERS or len(text) > MAX_TOKEN_CHARACTERS:
         return
-    if stored(quotas.QUOTAS) is not None:
+    if stored(QUOTAS) is not None:
         return
     clearances = ctx.core.caches.clearances
     if len(clearances) >= MAX_CLEARANCES:
         clearances.clear()
-    is_quiet = stored(audit.DEVICES) is None and stored(MANAGED_KEYS) is None
+    is_quiet = stored(AUDIT_DEVICES) is None and stored(MANAGED_KEYS) is None
     clearances[request.method, request.path, text] = (
         resolved,
         caller,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from labkit.service import key_pages
 from labkit.service.errors import (
     DR_SECONDARY,
     NO_ACTIVE_NODE,
@@ -30,11 +29,11 @@ from labkit.service.limits import check_body, is_text
 from labkit.service.message import MERGE_PATCH, Response, Unreadable
 from labkit.service.record import new
 from labkit.service.routing import Match, parse_fields
-from labkit.vault import audit, quotas, token_record, tokens
+from labkit.vault import token_record, tokens
 from labkit.vault.caller import Caller
 from labkit.vault.context import Context
 from labkit.vault.core import Core
-from labkit.vault.mounts import MANAGED_KEYS, ROOT
+from labkit.vault.mounts import AUDIT_DEVICES, MANAGED_KEYS, QUOTAS, ROOT
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import acl_for
 from labkit.vault.seal_keys import SEALED
@@ -157,7 +156,7 @@ def check_node(ctx: Context) -> None:
         from labkit.vault.replication import index_state
 
         index_state.check(ctx, index)
-    if core.storage.get(quotas.QUOTAS) is not None and not sealed:
+    if core.storage.get(QUOTAS) is not None and not sealed:
         from labkit.vault.quotas import rate_limits
 
         rate_limits.check(ctx)
@@ -261,7 +260,7 @@ def _check_policies(ctx: Context, caller: Caller, flags: frozenset[str]) -> None
 
 def audit_request(ctx: Context) -> None:
     """Write the request's audit record where devices are enabled."""
-    if ctx.source.read(audit.DEVICES) is not None:
+    if ctx.source.read(AUDIT_DEVICES) is not None:
         _recording().record_request(ctx)
 
 
@@ -312,14 +311,23 @@ def fetches_now(ctx: Context, arguments: dict[str, Any]) -> bool:
     return decide is not None and bool(decide(ctx, arguments))
 
 
+def _page_of(arguments: dict[str, Any]) -> tuple[str, int] | None:
+    """Take out of a listing's arguments which page is asked for; None for the whole list."""
+    from labkit.service import key_pages
+
+    return key_pages.take(arguments)
+
+
 def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     """Run the handler."""
     route, warned = ctx.route, len(ctx.warnings)
     assert route is not None
     record = route.record
-    page = key_pages.take(arguments) if ctx.body and route.operation == "list" else None
+    page = _page_of(arguments) if ctx.body and route.operation == "list" else None
     answer = route.handler(ctx, **arguments) if record is None else route.handler(ctx, new(record, arguments.values()))
     if page is not None:
+        from labkit.service import key_pages  # of few lists (R24)
+
         return key_pages.cut(answer, *page)
     if answer is None:
         request_answer.drop_field_warnings(ctx, warned)
@@ -336,7 +344,7 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     response = to_response(error)
     if ctx.answer_headers is not None:
         response.headers.update(ctx.answer_headers)
-    if ctx.devices or (ctx.devices is None and ctx.source.read(audit.DEVICES) is not None):
+    if ctx.devices or (ctx.devices is None and ctx.source.read(AUDIT_DEVICES) is not None):
         response = _recorded(ctx, response)
     try:
         ctx.core.commit(ctx.writes)

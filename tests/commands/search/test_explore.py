@@ -35,12 +35,14 @@ def test_what_is_found_is_a_file_that_fails_and_any_number_of_processes_says_the
 ) -> None:
     given = ("--operator", "careless", "--seeds", "6", "--out", str(tmp_path / "found"))
     one, two = explored(*given, capsys=capsys), explored(*given, "--jobs", "2", capsys=capsys)
-    (path,) = (tmp_path / "found").iterdir()
+    saved, path = sorted((tmp_path / "found").iterdir())
 
     assert one == two
     assert one[0] == 0, "what a careless operator breaks is a lesson"
     assert f"1. {SPLIT}: 2 seeds" in one[1]
+    assert f"\nsaved: {saved}, " in one[1]
     assert main(["run", "--quiet", str(path)]) == 1
+    assert main(["open", str(saved)]) == 0
 
 
 @pytest.mark.slow

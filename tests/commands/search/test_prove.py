@@ -12,6 +12,7 @@ from labkit.cli import main
 REPLICATION = ["prove", "replication"]
 
 
+@pytest.mark.slow
 def test_a_proof_is_printed_with_its_bounds_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*REPLICATION, "--writes", "1", "--cuts", "1", "--late"]) == 0
     output = capsys.readouterr().out

@@ -13,6 +13,7 @@ Capsys = pytest.CaptureFixture[str]
 Write = Callable[[str, str], str]
 
 
+@pytest.mark.slow
 def test_a_point_of_no_return_is_found(written: Write, capsys: Capsys) -> None:
     path = written("x.lab.yaml", TEXT)
 

@@ -13,6 +13,7 @@ from uvicorn.server import ServerState
 from labkit.doors.asgi import App, HttpApp, LaterApp, target_of
 from labkit.doors.connections.plain_connection import PlainConnection, SharedParts
 from labkit.doors.http_exchange import Answer, HttpExchange, first_of_each
+from labkit.doors.other_end import OtherEnd
 from labkit.doors.server_thread import KEEP_ALIVE_S
 from labkit.service.message import Response, respond
 
@@ -37,8 +38,8 @@ class LaterEcho(LaterApp):
         self.turns, self.asked = 7, 0
         self.fails = False
 
-    async def answer(
-        self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
+    async def answer_later(
+        self, method: str, target: str, named: dict[str, str], content: bytes, other: OtherEnd
     ) -> Answer:
         """Answer what a server has read."""
         self.asked += 1
@@ -50,7 +51,7 @@ class LaterEcho(LaterApp):
 
     async def _answer(self, scope: Any, headers: list[tuple[str, str]], content: Any) -> Answer:
         target = target_of(scope)[1]
-        return await self.answer(scope["method"], target, first_of_each(headers), content, "", 0)
+        return await self.answer_later(scope["method"], target, first_of_each(headers), content, OtherEnd())
 
 
 class Wire(asyncio.Transport):

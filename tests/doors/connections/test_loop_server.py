@@ -8,8 +8,13 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from typing import Any
 
 import pytest
+import requests
+
+from labkit import Vault
 
 SERVED = """
 import resource, sys
@@ -60,3 +65,66 @@ def test_a_server_that_is_asked_to_stop_does_not_wait_for_half_a_body() -> None:
         assert time.monotonic() - began < 5
         for line in lines:
             line.close()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("chunked", [False, True], ids=["plain", "chunked"])
+def test_a_server_whose_client_gave_up_stops_at_once(
+    when: str, chunked: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    vault = Vault.dev(seed=7)
+    with vault.serve() as url:
+        vault.delay_next("60s", when=when)
+        how: Any = {"data": iter([b"{}"])} if chunked else {"json": {}}
+        with pytest.raises(requests.ReadTimeout):
+            requests.post(f"{url}/v1/secret/data/app", **how, timeout=0.2)
+        began = time.monotonic()
+
+    assert time.monotonic() - began < 2
+    assert [call.status for call in vault.calls] == [0 if when == "before" else 403]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_server_that_stops_ends_what_waits_for_a_delay() -> None:
+    vault = Vault.dev(seed=7)
+    door = vault.serve()
+    with socket.create_connection(("127.0.0.1", int(door.open().rpartition(":")[2])), timeout=10) as line:
+        vault.delay_next("60s")
+        line.sendall(HEALTH)
+        while vault.aims:
+            time.sleep(0.005)
+        time.sleep(0.05)
+        began = time.monotonic()
+        door.close()
+        assert time.monotonic() - began < 2
+        with suppress(ConnectionResetError):
+            assert line.recv(1) == b""
+    assert [call.status for call in vault.calls] == [0]
+
+
+def test_a_server_that_nobody_asks_stops_at_once() -> None:
+    began = time.monotonic()
+    for _ in range(5):
+        with Vault.dev(seed=7).serve():
+            pass
+    assert time.monotonic() - began < 0.5  # with uvicorn's own looks a second
+
+
+@pytest.mark.slow
+def test_a_served_vault_that_is_asked_to_stop_waits_for_no_delay() -> None:
+    command = [sys.executable, "-m", "labkit", "serve", "--port", "0", "--json", "--control"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as served:
+        assert served.stdout is not None
+        said = json.loads(served.stdout.readline())
+        key = {"X-Labkit-Key": said["control"]["key"]}
+        delay = {"duration": "60s", "when": "after"}
+        requests.post(f"{said['control']['url']}/delay-next", json=delay, headers=key, timeout=10).raise_for_status()
+        with pytest.raises(requests.ReadTimeout):
+            requests.get(f"{said['url']}/v1/sys/health", timeout=0.5)
+        began = time.monotonic()
+        served.send_signal(signal.SIGTERM)
+        _, written = served.communicate(timeout=30)
+
+    assert time.monotonic() - began < 5
+    assert served.returncode == 0
+    assert "bug" not in written.decode()

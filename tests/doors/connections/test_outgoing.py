@@ -140,6 +140,31 @@ def test_a_connection_that_has_no_end_of_its_own_side_is_ended_at_once(monkeypat
     assert repr(unread) == "UnreadAnswers(1 connections)"
 
 
+def test_a_client_that_has_gone_is_left_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Slow) -> None:
+        raise OSError(107, "Transport endpoint is not connected")
+
+    monkeypatch.setattr(Slow, "write_eof", fail)
+    wire = Slow()
+    end = Outgoing(wire, Timers(), asyncio.Protocol())  # type: ignore[arg-type]  # as far as it is used
+    end.close()
+
+    assert (wire.closed, end.is_closing()) == (True, True)
+
+
+@pytest.mark.parametrize(("unread", "aborted"), [(0, 1), (5, 0)])
+def test_a_server_that_stops_waits_only_for_what_is_unread(
+    unread: int, aborted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    wire = Slow(unread)
+    monkeypatch.setattr(wire, "close", lambda: done.append("close"))
+    monkeypatch.setattr(wire, "abort", lambda: done.append("abort"))
+    Outgoing(wire, Timers(), asyncio.Protocol()).end_now()  # type: ignore[arg-type]  # as far as it is used
+
+    assert done == ["close", "abort"][: 1 + aborted]
+
+
 class Sink:
     """A service whose answers are large."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import stat
 from dataclasses import replace
@@ -14,7 +16,6 @@ from labkit import Lab
 from labkit.front.lab_file import disk
 from labkit.front.lab_file.disk import open_file, read_file, write_file
 from labkit.front.lab_file.errors import LabFileError
-from labkit.front.lab_file.lab_file import LabFile, packed
 from labkit.lab.snapshot import Snapshot
 
 
@@ -36,13 +37,41 @@ def test_a_file_that_cannot_be_put_in_its_place_leaves_nothing(small_snapshot: S
     path.write_bytes(b"before")
 
     def fail(*_: Any) -> None:
-        raise OSError("no")
+        raise OSError(5, "no")
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="no"):
         write_file(path, small_snapshot, ())
     assert path.read_bytes() == b"before"
     assert os.listdir(path.parent) == [path.name]
+
+
+class FullDisk(io.BytesIO):
+    """A file on a disk that has no room left."""
+
+    def write(self, data: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(small_snapshot: Snapshot, path: Path, monkeypatch):
+    path.write_bytes(b"before")
+
+    def full(handle: int, mode: str) -> Any:
+        os.close(handle)
+        return FullDisk()
+
+    monkeypatch.setattr(os, "fdopen", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/x\.lab'"):
+        write_file(path, small_snapshot, ())
+    assert path.read_bytes() == b"before"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_what_cannot_be_written_is_named(small_snapshot: Snapshot, path: Path):
+    for target in (path.parent / "none" / "x.lab", path.parent):
+        with pytest.raises(OSError, match=f"directory: '{target}'$"):
+            write_file(target, small_snapshot, ())
+    assert not os.listdir(path.parent)
 
 
 def test_a_file_is_named_with_what_is_wrong_with_it(path: Path, monkeypatch):
@@ -88,16 +117,3 @@ def test_a_number_that_does_not_fit_is_refused(field: str, small_snapshot: Snaps
 
     with pytest.raises(LabFileError, match=r"no lab can be built|is another than it holds"):
         open_file(path, Lab.restore)
-
-
-def test_a_file_of_the_first_format_still_opens():
-    """It was written when that format was new: a write was on its way over a line that had just healed."""
-    lab, found = open_file(Path(__file__).parent / "format-1.lab", Lab.restore)
-
-    assert found.written_by == "labkit 0.9.0"
-    assert lab.lag("paris", "tokyo").entries > 0
-    lab.run("10s")
-    assert lab.lag("paris", "tokyo").entries == 0
-    assert lab["paris"].get("secret/data/app?version=1").data["data"] == {"user": "ada", "n": [1, 2.5, 2**70]}
-    assert not lab.invariants.broken
-    assert packed(LabFile(snapshot=lab.snapshot()))

@@ -76,6 +76,20 @@ def test_what_is_no_lab_is_refused(data: bytes, why: str):
         unpacked(data)
 
 
+def test_a_file_of_another_format_says_which_version_opens_it(small_bytes: bytes):
+    newer = small_bytes.replace(b"format 1", b"format 2", 1)
+    with pytest.raises(LabFileError, match="expected format 1, got 2; open it with 'labkit', which wrote it"):
+        unpacked(newer)
+    for written_by in (7, None):
+        contents = write({"written_by": written_by, "more": ()}) + write("another lab")
+        with pytest.raises(LabFileError, match="got 2; open it with the labkit that wrote it"):
+            unpacked(wrapped(contents).replace(b"format 1", b"format 2", 1))
+    contents = write({"written_by": "labkit 2.0 \x1b[31m" + "x" * 5_000, "more": ()}) + write("another lab")
+    with pytest.raises(LabFileError, match=r"open it with 'labkit 2\.0 ·\[31mx") as caught:
+        unpacked(wrapped(contents).replace(b"format 1", b"format 2", 1))
+    assert len(str(caught.value)) < 250
+
+
 def test_another_digest_is_damage(small_bytes: bytes):
     place = small_bytes.index(b"sha256 ") + 7
     digit = b"0" if small_bytes[place : place + 1] != b"0" else b"1"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
+from labkit.vault.replication import sync
+from labkit.vault.replication.events import TimerFired
 
 
 def test_an_answered_operation_ends_at_the_client(lab):
@@ -100,6 +102,31 @@ def test_a_rule_of_ones_own_names_what_happened_then(calm):
     calm.crash("paris-1")
 
     assert calm.why("paris leads").root.sentence == "paris-1 goes down, by hand"
+
+
+def test_a_fault_that_changes_nothing_breaks_no_rule(calm):
+    calm.crash("paris-1")
+    calm.run("5s")
+    calm.restart("paris-2")
+    calm.watch("paris-1 runs", lambda lab: lab.queries.is_running("paris-1"))
+    calm.run("1s")
+
+    assert calm.why("paris-1 runs").root.sentence != "paris-2 is started again, by hand"
+
+
+def test_a_secondary_that_stands_still_names_what_became_of_its_connection(calm, monkeypatch):
+    calm.run("5s").partition("paris", "tokyo")
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}}).raise_for_status()
+    calm.run("1m")
+    monkeypatch.setitem(sync._HANDLERS, TimerFired, lambda state, event: (state, []))  # it gives up
+    calm.run("1m").heal()
+    calm.restart("tokyo-1")
+    calm.run("10m")
+
+    found = calm.why("a healed secondary catches up")
+
+    assert "tokyo-1 has no connection to its primary" in found.steps[1].sentence
+    assert found.root.sentence == "the line paris <> tokyo is cut both ways, by hand"
 
 
 @pytest.mark.slow

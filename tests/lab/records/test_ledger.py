@@ -78,3 +78,12 @@ def test_its_state_is_plain_and_brings_it_back():
     assert again.end(6, "c", "secret/data/x", "answered", other)
     assert repr(again) == "Ledger(2 writes acknowledged, 2 in doubt)"
     assert (len(list(ledger.writes)), ledger.waiting) == (1, 1)
+
+
+def test_how_a_failed_ask_was_asked_is_kept_and_files_of_earlier_versions_do_not_say_it():
+    ledger = Ledger()
+    ledger.failed_asks.append((5, "paris-operator", "sys/x", "refused", 400, "no", "paris-1", "POST"))
+
+    assert Ledger(ledger.state()).failed_asks[0].method == "POST"
+    earlier = Ledger({"failed_asks": (((5, "paris-operator", "sys/x", "refused", 400, "no", "paris-1"),),)})
+    assert earlier.failed_asks[0].method == ""

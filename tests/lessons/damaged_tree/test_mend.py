@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lessons.damaged_tree.mend import MEND, join_again, look, start
+from labkit.lessons.damaged_tree.mend import MEND, join_again, look, move_first, start
+from labkit.lessons.damaged_tree.orders import ORDERS
 
 
 @pytest.mark.slow
@@ -13,16 +14,26 @@ def test_it_begins_with_damage_on_either_side():
     seen = look(start())
 
     assert lab["paris"].root == lab["tokyo"].root
-    assert seen.damaged == ("paris",)
-    assert (seen.unreadable["paris"], len(seen.unreadable["tokyo"])) == ([], 1)
+    assert seen.damaged == ("tokyo",)
+    assert (len(seen.unreadable["paris"]), seen.unreadable["tokyo"]) == (1, [])
 
 
 def test_what_was_seen_is_of_the_readers_lab():
     sound, opens = (next(one for one in MEND.conditions if one.name == name) for name in ("sound index", "opens"))
     seen = look(start())
 
-    assert sound.says(seen) == "a Merkle check still reports damage in paris"
-    assert opens.says(seen) == "tokyo cannot give version 1 of orders/6"
+    assert sound.says(seen) == "a Merkle check still reports damage in tokyo"
+    assert opens.says(seen) == "paris cannot give version 1 of orders/6"
+
+
+def test_the_primary_reindexed_passes_its_rot_on_and_as_a_secondary_fetches():
+    primary, secondary = start(), start()
+    primary["paris"].reindex()
+    primary.run("5s")
+    move_first(secondary)
+
+    assert look(primary).unreadable == {"paris": [ORDERS[5]], "tokyo": [ORDERS[5]]}
+    assert look(secondary).unreadable == {"paris": [], "tokyo": []}
 
 
 def test_a_secondary_that_joins_again_gets_every_value():

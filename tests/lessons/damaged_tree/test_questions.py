@@ -84,3 +84,15 @@ def test_what_is_missing_before_it_can_be_tried(lab):
     lab.corrupt("tokyo", layer="page")
     assert "makes a new one" in DIFFER.needs(lab)
     assert len(ORDERS) == 6
+
+
+@pytest.mark.parametrize(("name", "mended"), [("p1", False), ("p801", True)])
+def test_a_name_that_falls_into_the_damaged_page_mends_it(name, mended):
+    """The stretch, in the lab of the notebook."""
+    lab = pair_with_orders(seed=7)
+    lab.corrupt("tokyo", layer="page")
+    lab["paris"].put(f"sys/policies/acl/{name}", {"policy": 'path "a" { capabilities = ["read"] }'})
+    lab.run("2s")
+
+    assert (lab["paris"].root == lab["tokyo"].root) is mended
+    assert is_sound(lab["tokyo"]) is mended

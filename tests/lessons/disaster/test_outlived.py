@@ -26,3 +26,12 @@ def test_a_function_that_raises_or_returns_something_else_is_said():
     assert not look(lambda lab, note: {"a": 1}).near.is_ciphertext
     assert not untouched(lambda lab, note: note)
     assert untouched(lambda lab, note: None)
+
+
+def test_whoever_moves_the_primary_first_is_judged_too():
+    def moves(lab, note):
+        lab.failover("paris", "tokyo")
+        return lab["tokyo"].post("transit/encrypt/letters", {"plaintext": note}).data["ciphertext"]
+
+    assert [seen.status for seen in look(moves)] == [200, 200]
+    assert look(lambda lab, note: lab.crash("tokyo") and "vault:v1:")[0].status == 0

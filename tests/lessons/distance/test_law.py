@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.lessons.distance.law import CASES, Expected, by_formula, untouched
+from labkit.lessons.distance.law import CASES, LAW, Expected, by_formula, untouched
+from labkit.lessons.judging import judge
 
 
 def test_cases_differ_in_seed_rate_and_distance():
@@ -21,3 +22,8 @@ def test_a_function_that_says_nothing_is_untouched():
     assert untouched(lambda gap_s, one_way_s: None)
     assert not untouched(by_formula)
     assert not untouched(lambda gap_s, one_way_s: [].pop()), "an error is something"
+
+
+def test_what_a_function_says_or_raises_is_shown_as_it_is():
+    assert "your function says '8.0'" in judge(LAW, (lambda gap_s, one_way_s: str(one_way_s / gap_s),)).seen
+    assert "your function raises ZeroDivisionError: " in judge(LAW, (lambda gap_s, one_way_s: 1 // 0,)).seen

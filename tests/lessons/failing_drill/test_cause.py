@@ -32,6 +32,21 @@ def test_instants_may_be_rounded_to_a_thousandth():
     assert judge(CAUSE, (lab, [instant + 0.002 for instant in roots_of(lab)])).condition == "red"
 
 
+def test_an_instant_of_nothing_is_known_from_a_wrong_one():
+    lab = start()
+    right = list(roots_of(lab))
+    cut = next(event.at_ns for event in lab.trace.select("fault", verb="crash", target="tokyo-1")) / 1e9
+    rounded = judge(CAUSE, (lab, [round(right[0], 2), *right[1:]]))
+    another = judge(CAUSE, (lab, [right[0], cut, right[2]]))
+
+    assert rounded.seen.endswith("an instant is wanted to the millisecond")
+    assert (another.condition, another.seen) == (
+        "green",
+        f"what happened at {cut:.3f} s is not the root of the loss of green",
+    )
+    assert judge(CAUSE, (lab, dict(zip(FOLDERS, right, strict=True)))).outcome == "right"
+
+
 @pytest.mark.parametrize("given", ["4.6", [1, 2], [True, 1, 2], [1, 2, "3"], None, {"red": 1}])
 def test_what_is_no_list_of_three_instants_is_said(given):
     assert look(start(), given).unread

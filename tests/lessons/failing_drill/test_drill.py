@@ -25,6 +25,7 @@ def test_the_first_seed_that_fails_is_named():
     assert len(PLANTED) == 3
 
 
+@pytest.mark.slow
 def test_the_seeds_that_are_tried_differ_in_what_is_lost():
     lost = [lab.ledger.rpo().writes for lab in runs(NO_EXPECTATIONS, TRIED_SEEDS)]
 

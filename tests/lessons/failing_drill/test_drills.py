@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labkit.front.lab import lab_of
 from labkit.lessons.failing_drill.drills import (
     NO_EXPECTATIONS,
@@ -37,6 +39,7 @@ def test_planted_faults_are_seen_by_nobody_who_expects_nothing():
     }
 
 
+@pytest.mark.slow
 def test_a_fault_planted_in_a_copy_of_the_start_is_one_planted_in_a_run_of_its_own():
     for name, lab in with_each_fault(read(NO_EXPECTATIONS), seed=2).items():
         whole = lab_of(read(NO_EXPECTATIONS), 2)

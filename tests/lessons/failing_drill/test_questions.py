@@ -15,7 +15,7 @@ def test_what_twenty_seeds_show_of_both_drills():
     empty, strict = runs(NO_EXPECTATIONS), runs(f"{NO_EXPECTATIONS}\nexpect: {{lost: 0}}\n")
 
     assert (EMPTY.needs(empty), EMPTY.measure(empty), losing(empty)) == ("", 20, 16)
-    assert "20 of 20 runs are as expected, and 16 of them lost" in EMPTY.why(empty)
+    assert "20 of 20 runs are as expected, and some of them lost" in EMPTY.why(empty)
     assert (STRICT.needs(strict), STRICT.measure(strict)) == ("", 4)
     assert "16 of 20 runs lost one write or more" in STRICT.why(strict)
     assert {lab.ledger.rpo().writes for lab in strict} == {0, 1}

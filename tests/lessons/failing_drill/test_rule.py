@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.lessons.failing_drill.rule import (
+    CUT,
     MAX_BEHIND,
     MAX_BEHIND_S,
     PAIR,
@@ -12,6 +13,7 @@ from labkit.lessons.failing_drill.rule import (
     PLANTED_TIME,
     RULE,
     SOUND,
+    WORLDS,
     look,
     untouched,
     watched,
@@ -30,11 +32,23 @@ def test_tokyo_falls_far_behind_where_something_is_planted(name):
     assert lab.lag(*PAIR).seconds > MAX_BEHIND_S
 
 
+def test_it_is_tried_as_the_text_says():
+    assert (WORLDS, len(PLANTED), MAX_BEHIND, MAX_BEHIND_S) == (12, 3, 20, 2)
+
+
 @pytest.mark.parametrize("name", SOUND)
 def test_tokyo_keeps_up_where_nothing_is_planted(name):
-    assert watched({"lag": {"at most": 10}}, SOUND[name], 1, "1s") == ""
+    assert watched({"lag": {"at most": 17}}, SOUND[name], 1, "1s") == ""
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("entries", "refused_by"), [(10, "silent"), (15, "silent"), (20, ""), (26, CUT), (39, CUT)])
+def test_the_limit_is_the_one_that_the_text_names(entries, refused_by):
+    assert judge(RULE, ({"lag": {"at most": entries}},)).condition == refused_by
+    assert judge(RULE, (lambda lab: lab.lag(*PAIR).seconds <= entries / 10,)).condition == refused_by
+
+
+@pytest.mark.slow
 def test_what_cannot_be_watched_and_what_raises_is_said():
     assert judge(RULE, ({"behind": 1},)).seen.startswith("it cannot be watched: expected a key, got 'behind'")
     assert "ZeroDivisionError" in look(lambda lab: 1 / 0).said

@@ -1,12 +1,14 @@
-"""Exercise retire: rows under version 1 at the start, and what a minimum raised too early takes."""
+"""Exercise retire: rows under version 1 at the start, what a minimum raised too early takes, what only a trim does."""
 
 from __future__ import annotations
 
-from labkit.lessons.kept_keys.retire import ROWS, look, one_by_one, start
+from labkit.lessons.judging import judge
+from labkit.lessons.kept_keys.retire import RETIRE, ROWS, look, one_by_one, start
+from labkit.lessons.kept_keys.rows import TABLE, rows_of
 
 
 def test_at_the_start_every_row_opens_and_old_ones_too():
-    assert look(start()) == (ROWS, ROWS, True)
+    assert look(start()) == (ROWS, ROWS, ROWS, True, True)
 
 
 def test_a_minimum_before_the_rows_are_moved_takes_them_all():
@@ -14,7 +16,29 @@ def test_a_minimum_before_the_rows_are_moved_takes_them_all():
     vault.post("transit/keys/rows/rotate")
     vault.post("transit/keys/rows/config", {"min_decryption_version": 2})
 
-    assert look(vault) == (ROWS, 0, False)
+    assert look(vault) == (ROWS, 0, 0, False, True)
     vault = start()
     one_by_one(vault)
-    assert look(vault) == (ROWS, ROWS, False)
+    assert look(vault) == (ROWS, ROWS, ROWS, False, False)
+
+
+def test_rows_in_another_order_open_in_the_wrong_places():
+    vault = start()
+    one_by_one(vault)
+    vault.post(TABLE, {"data": {"rows": rows_of(vault)[::-1]}})
+
+    assert judge(RETIRE, (vault,))[1:3] == (
+        "in their places",
+        f"0 of the {ROWS} rows open to the text of their own place",
+    )
+
+
+def test_a_trim_needs_both_minimums_first():
+    """What the last hint says."""
+    vault = start()
+    vault.post("transit/keys/rows/rotate")
+    trim = {"min_available_version": 2}
+    vault.post("transit/keys/rows/config", {"min_decryption_version": 2})
+    assert vault.post("transit/keys/rows/trim", trim).status == 400
+    vault.post("transit/keys/rows/config", {"min_encryption_version": 2})
+    assert vault.post("transit/keys/rows/trim", trim).ok

@@ -1,19 +1,45 @@
-"""Exercise five_reasons: reasons are those of the audit file, and whoever passed is seen by the token that is left."""
+"""Exercise five_reasons: reasons are those of the audit file, each request once; who passed leaves a token behind."""
 
 from __future__ import annotations
 
-from labkit.lessons.machine_logins.five_reasons import look, start, tokens_only
-from labkit.lessons.machine_logins.machines import login
+from labkit.lessons.judging import judge
+from labkit.lessons.machine_logins.five_reasons import FIVE_REASONS, SHOWN, by_claims, look, start
+from labkit.lessons.machine_logins.machines import AUDIT, five_tries, login, reasons
 
 
 def test_at_the_start_there_is_nothing_to_see():
-    assert look(start()) == ((), 0, True)
+    assert look(start()) == ((), (), 0, True)
 
 
 def test_five_tokens_have_five_reasons():
     vault = start()
-    tokens_only(vault)
+    by_claims(vault)
 
-    assert look(vault).reasons == ("audience", "early", "expired", "issuer", "missing_claim")
+    assert look(vault).new == ("early", "issued_later", "issuer", "missing_claim", "tenant")
     login(vault, "web-1")
     assert look(vault).passed == 1
+
+
+def test_the_five_of_the_lesson_are_known_already():
+    vault = start()
+    five_tries(vault)
+
+    assert set(reasons(vault)) == set(SHOWN)
+    assert look(vault)[:2] == ((), SHOWN)
+    assert judge(FIVE_REASONS, (vault,)).seen == f"0 so far: none; known from the lesson: {', '.join(SHOWN)}"
+
+
+def test_a_login_that_passed_is_said_first():
+    vault = start()
+    login(vault, "web-1")
+
+    assert judge(FIVE_REASONS, (vault,))[1:3] == ("nobody passed", "1 login passed; a token of it is valid")
+
+
+def test_a_line_that_is_copied_into_the_file_is_no_request():
+    vault = start()
+    login(vault, "db-1")
+    line = (vault.files.read(AUDIT) or b"").splitlines()[-1]
+    vault.files.append(AUDIT, line.replace(b"resource_group", b"early") + b"\n")
+
+    assert reasons(vault) == ["resource_group"]

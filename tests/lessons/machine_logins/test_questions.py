@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labkit import Vault
 from labkit.lessons.machine_logins.five_reasons import start
-from labkit.lessons.machine_logins.questions import FORGERIES, RENEWED
+from labkit.lessons.machine_logins.questions import FORGERIES, RENEWED, ROLLED
 
 
+@pytest.mark.slow
 def test_no_refusal_shows_what_was_wrong():
     vault = start()
     lines = vault.files.read("audit.log")
@@ -42,3 +45,24 @@ def test_what_was_left_of_the_first_hour_is_what_a_reply_says():
     """Renewed to 90 minutes at most at 50 minutes, a usual hour would have left 1,500 s at 85 minutes."""
     assert 50 * 60 + 3_600 - 85 * 60 == 1_500
     assert 1_500 in RENEWED.replies
+
+
+def test_keys_that_change_twice_keep_an_honest_machine_out_until_they_may_be_fetched_again():
+    vault = start()
+    assert "0 logins so far" in ROLLED.needs(vault)
+    vault.cloud.vm("web-1").login(vault, role="web")
+    for wait in ("1s", "1s", "5m"):
+        if wait != "5m":
+            vault.cloud.roll_keys()
+        vault.advance(wait)
+        vault.cloud.vm("web-1").login(vault, role="web")
+
+    assert ROLLED.needs(vault) == ""
+    assert ROLLED.measure(vault) == 3
+    assert "The logins answered 200, 200, 403 and 200" in ROLLED.why(vault)
+    assert set(ROLLED.replies) == {4, 2, 1}
+
+
+def test_keys_are_fetched_again_after_the_time_that_the_explanation_says():
+    assert "five minutes" in ROLLED.replies[2]
+    assert start().core.settings.key_cooldown_s == 300

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from labkit.lessons.judging import judge
-from labkit.lessons.safe_order.lossless import FAR_MS, LOSSLESS, LUCKS, NEAR_MS, look, untouched, world
+from labkit.lessons.safe_order.lossless import (
+    LOSSLESS,
+    LUCKS,
+    MAX_PAUSE_S,
+    MAX_SLOW_PAUSE_S,
+    SLOWER,
+    look,
+    untouched,
+    world,
+)
+from labkit.lessons.said import NOT_YET
 
 
 @pytest.mark.slow
@@ -15,7 +25,7 @@ def test_a_sleep_of_one_length_is_right_in_some_worlds_only():
 
     assert 0 < len(seen.losing) < LUCKS
     said = judge(LOSSLESS, (trap.act,)).seen
-    assert said.startswith(f"acknowledged writes were lost in {len(seen.losing)} of {LUCKS} worlds, up to ")
+    assert said.startswith(f"acknowledged writes were lost in {len(seen.losing)} of {LUCKS} labs, up to ")
 
 
 @pytest.mark.slow
@@ -26,13 +36,29 @@ def test_a_function_that_raises_is_said():
     assert judged.seen.startswith("tokyo is secondary in the end; it raised ValueError: ")
 
 
+@pytest.mark.slow
 def test_worlds_differ_and_are_the_same_again():
-    first, again, other, far = [
-        world(distance, luck) for distance, luck in ((NEAR_MS, 1), (NEAR_MS, 1), (NEAR_MS, 4), (FAR_MS, 1))
-    ]
+    first, again, other = world(1), world(1), world(4)
+    waiting = [lab.lag("paris", "tokyo").entries for lab in (first, world(1, SLOWER))]
+
     assert first.trace.digest() == again.trace.digest()
     assert first.trace.digest() != other.trace.digest()
-    assert (first.blueprint.links[0].latency_ns, far.blueprint.links[0].latency_ns) == (80_000_000, 320_000_000)
+    assert waiting[0] <= 3 < 12 < waiting[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pause", ["100ms", "300ms", "800ms", "900ms", "1s", "1300ms", "1500ms", "2s", "3s"])
+def test_no_time_that_is_chosen_is_right(pause):
+    def sleeps(lab):
+        lab["paris"].demote()
+        lab.run(pause)
+        lab["tokyo"].promote()
+
+    assert judge(LOSSLESS, (sleeps,)).outcome == NOT_YET
+
+
+def test_it_is_tried_as_the_text_says():
+    assert (LUCKS, SLOWER, MAX_PAUSE_S, MAX_SLOW_PAUSE_S) == (5, 10, 1, 3)
 
 
 def test_what_does_nothing_yet_is_untouched():
@@ -41,6 +67,7 @@ def test_what_does_nothing_yet_is_untouched():
     assert not untouched(lambda lab: lab.crash("nowhere"))
 
 
+@pytest.mark.slow
 def test_where_a_client_waits_too_long_no_further_world_is_played():
     trap = next(trap for trap in LOSSLESS.traps if trap.name == "until nobody writes")
 

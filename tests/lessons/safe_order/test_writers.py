@@ -6,7 +6,7 @@ from labkit.lessons.safe_order.writers import GAP_MS, moved, pair_with_writer
 
 
 def test_a_client_writes_by_itself_to_whoever_takes_it():
-    lab = pair_with_writer(seed=5, one_way_ms=80)
+    lab = pair_with_writer(seed=5)
     before = len(lab.ledger.writes)
     lab.run("1s")
     assert len(lab.ledger.writes) - before == 1000 / GAP_MS
@@ -20,6 +20,6 @@ def test_a_client_writes_by_itself_to_whoever_takes_it():
 
 
 def test_what_was_not_moved_is_seen():
-    seen = moved(pair_with_writer(seed=5, one_way_ms=80), "ValueError: no")
+    seen = moved(pair_with_writer(seed=5), "ValueError: no")
 
     assert (seen.mode, seen.later, seen.pause_s, seen.error) == ("secondary", 0, 0, "ValueError: no")

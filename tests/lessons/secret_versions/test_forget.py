@@ -1,19 +1,25 @@
-"""Exercise forget: limits of number and of time, on the secret and on its engine."""
+"""Exercise forget: limits of number and of time, on the secret and on its engine; a setting is for what comes later."""
 
 from __future__ import annotations
 
-from labkit.lessons.secret_versions.forget import limit_the_engine, limit_the_key, look, start
+from labkit.lessons.judging import judge
+from labkit.lessons.secret_versions.forget import FORGET, SESSION, limit_the_engine, limit_the_key, look, start
 
 
 def test_without_limits_everything_stays():
-    assert look(start()) == (6, 200, 200)
+    vault = start()
+    assert look(vault) == ((), 5, 200, 200)
+    vault = start()
+    vault.post(SESSION, {"data": {"n": 0}})
+    assert look(vault) == (("1",), 6, 200, 200)
 
 
 def test_both_limits_hold_on_the_secret_or_on_the_engine():
     for limit in (limit_the_key, limit_the_engine):
         vault = start()
         limit(vault)
-        assert look(vault) == (3, 200, 404)
+        vault.post(SESSION, {"data": {"n": 0}})
+        assert look(vault) == ((), 3, 200, 404)
 
 
 def test_of_two_times_the_shorter_counts():
@@ -23,3 +29,13 @@ def test_of_two_times_the_shorter_counts():
     limit_the_key(vault)
 
     assert look(vault).before == 404
+
+
+def test_a_setting_holds_for_what_is_written_after_it():
+    vault = start()
+    vault.post(SESSION, {"data": {"n": 0}})
+    limit_the_key(vault)
+    judged = judge(FORGET, (vault,))
+
+    assert judged.condition == "what was there"
+    assert judged.seen == "61 minutes later version 1 can still be read; what is written now cannot"

@@ -18,3 +18,9 @@ def test_metadata_deleted_takes_the_numbers_along():
 
     assert look(vault) == (200, GOOD, ("1",))
     assert "the versions 1" in UNDO.conditions[-1].says(look(vault))
+
+
+def test_it_was_written_on_three_days():
+    versions = start().get("secret/metadata/app").data["versions"].values()
+
+    assert len({row["created_time"][:10] for row in versions}) == 3

@@ -26,3 +26,14 @@ def test_what_was_seen_is_of_the_readers_lab():
     never_two = next(one for one in FENCE.conditions if one.name == "never two")
 
     assert never_two.says(look(lab)) == "both took writes from 6.49 s on"
+
+
+def test_who_sleeps_wakes_and_who_is_cut_off_is_reached_by_no_client():
+    asleep, alone = start(), start()
+    for node in asleep["paris"].nodes:
+        asleep.pause(node)
+    alone.isolate("paris")
+
+    assert look(asleep).answers["paris"] == ("silence", "200")
+    assert look(alone).answers["paris"] == ("silence", "silence")
+    assert alone["paris"].post("secret/data/x", {"data": {}}).ok, "its operator only"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from labkit.lessons.two_primaries.stall import look, stall_short, start
+import pytest
+
+from labkit.lessons.two_primaries.stall import LATE, STALL, look, stall_short, start
 
 
 def test_another_node_leads_after_the_lease_and_the_late_commit_steps_down():
@@ -20,3 +22,18 @@ def test_nothing_was_done_at_the_start():
     seen = look(start())
 
     assert (seen.paused, seen.versions, seen.taken_over_ns) == ((), 0, -1)
+
+
+def test_a_request_without_a_token_is_known_from_none():
+    lab = start()
+    lab.pause("paris-1")
+    with pytest.raises(TimeoutError):
+        lab["paris"].request("POST", LATE, {"data": {}}, node="paris-1", timeout="1s")
+    lab.run("4s")
+    lab.resume("paris-1")
+    seen = look(lab)
+    refused = next(one for one in STALL.conditions if one.name == "refused")
+
+    assert (seen.handed, seen.refused_ns) == (1, -1)
+    assert "as one without a valid token" in refused.says(seen)
+    assert "nothing to commit" in refused.says(look(start()))

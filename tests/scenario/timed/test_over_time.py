@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -128,7 +129,10 @@ def test_what_is_covered_is_reached_or_unknown(played: Lab) -> None:
     }
 
 
-@pytest.mark.parametrize(("seed", "trace"), [(24, True), (25, True), (26, True), (27, False), (28, False)])
+MORE = [pytest.param(seed, seed < 27, marks=pytest.mark.slow) for seed in (25, 26, 28)]
+
+
+@pytest.mark.parametrize(("seed", "trace"), [(24, True), (27, False), *MORE])
 def test_a_run_that_is_cut_at_any_three_events_has_the_same_verdict(played: Lab, seed: int, trace: bool) -> None:
     wanted = [(row.what, row.measured, row.status) for row in verdict_of(played).rows]
     lab, draws = lab_of(text_of(), trace=trace), Random(seed)
@@ -159,6 +163,7 @@ def test_a_lab_that_is_judged_is_otherwise_the_same() -> None:
 CALM = HEAD[: HEAD.index("  - {do: partition")].replace("500ms", "1s")
 
 
+@cache
 def calls_of_a_minute(text: str) -> int:
     lab = lab_of(f"{CALM}end: 120s\n{text}")
     lab.run("30s")

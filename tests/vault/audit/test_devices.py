@@ -6,9 +6,9 @@ import pytest
 
 from labkit.service.errors import BadRequest
 from labkit.service.message import Request
-from labkit.vault.audit import DEVICES
 from labkit.vault.audit.devices import LOCAL_DEVICES, Device, make_device, read_devices, write_devices
 from labkit.vault.context import Context
+from labkit.vault.mounts import AUDIT_DEVICES
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def test_devices_come_back_sorted_and_local_ones_have_a_record_of_their_own(step
     second, local = made(at="b/", log_raw="true"), made(at="aa/", local=True)
     write_devices(step, (second, local, made()))
     assert [device[:6] for device in read_devices(step)] == [device[:6] for device in (made(), local, second)]
-    assert {DEVICES, LOCAL_DEVICES} <= step.writes.keys()
+    assert {AUDIT_DEVICES, LOCAL_DEVICES} <= step.writes.keys()
     write_devices(step, (local,))
     assert [device[:6] for device in read_devices(step)] == [local[:6]]
     write_devices(step, ())
-    assert (step.writes[DEVICES], step.writes[LOCAL_DEVICES], read_devices(step)) == (None, None, ())
+    assert (step.writes[AUDIT_DEVICES], step.writes[LOCAL_DEVICES], read_devices(step)) == (None, None, ())
     assert repr(local) == "Device(aa/)"
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE, Acl
-from labkit.vault.policies.access_list import MAX_CACHED_CHARACTERS, MAX_CACHED_CHOICES, _shorter
+from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE
+from labkit.vault.policies.access_list import MAX_CACHED_CHARACTERS, MAX_CACHED_CHOICES, Acl, _shorter
 from labkit.vault.policies.policy_text import parse_policy
 from labkit.vault.policies.rules import Rule
 from tests.examples import examples
@@ -109,7 +109,6 @@ def test_capabilities_are_listed() -> None:
 
     assert acl.capabilities("s/data/a") == acl.capabilities("/s/data/a") == ["list", "read"]
     assert acl.capabilities("s/data/b") == acl.capabilities("s/data/c") == ["deny"]
-    assert Acl((), root=True).capabilities("s/data/a") == ["root"]
 
 
 @pytest.mark.parametrize(
@@ -388,14 +387,6 @@ def test_a_rule_with_a_template_is_skipped(text) -> None:
     assert [rule.pattern for rule in acl.rules()] == ["b"]
     assert not acl.allows(READ, text)
     assert not acl.allows(READ, "a//x")
-
-
-def test_root_may_everything() -> None:
-    acl = Acl((), root=True)
-
-    assert all(acl.allows(bit, "any/path", wrap_ttl_ns=1) for bit in CAPABILITIES.values())
-    assert acl.answer(SUDO, "any/path") is True
-    assert acl.rule_for("any/path") is None
 
 
 def test_without_policies_nothing_is_allowed() -> None:

@@ -9,7 +9,8 @@ import pytest
 from labkit import Lab, Vault
 from labkit.service.durations import SECOND_NS
 from labkit.service.message import Request
-from labkit.vault.quotas import QUOTAS, rate_limits
+from labkit.vault.mounts import QUOTAS
+from labkit.vault.quotas import rate_limits
 from labkit.vault.quotas.rate_limits import is_exempt
 from labkit.vault.storage.memory import MemoryStorage
 from tests.vault.test_damage import spoil

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from labkit.service.message import Request
 from labkit.vault.context import Context
-from labkit.vault.quotas import QUOTAS
+from labkit.vault.mounts import QUOTAS
 from labkit.vault.quotas.rules import (
     NONE,
     LeaseCount,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.vault.policies import Acl
+from labkit.vault.policies.access_list import Acl
 from labkit.vault.policies.policy_text import parse_policy
 from labkit.vault.system.interface import reaches
 

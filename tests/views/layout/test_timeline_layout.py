@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from labkit import Lab
 from labkit.lab.measures.state_spans import Span
 from labkit.lab.operations.runbook_effects import RunbookError
-from labkit.places import scenarios
 from labkit.service.silence import Silence
 from labkit.views.boxes import Box, width_of
 from labkit.views.contents import map_contents
@@ -78,9 +77,8 @@ def test_every_mark_is_kept_and_no_two_texts_overlap(marks, lags):
         for at, length in lags
     )
     placed = layout(contents(marks, spans))
-    overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
 
-    assert overlapping == []
+    assert overlapping(placed) == []
     assert sorted(kept(placed)) == sorted(marks)
     assert len(placed.lag_labels) + len(placed.listed) - sum(mark.label is None for mark in placed.marks) == len(spans)
 
@@ -249,6 +247,11 @@ def test_the_legend_names_nothing_that_does_not_occur():
     assert (tone.words, tone.what) == ("not replicating", "disabled")
 
 
+def overlapping(placed: TimelineLayout) -> list[tuple[str, str]]:
+    """Pairs of texts that overlap."""
+    return [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
+
+
 def struck_through(placed: TimelineLayout) -> list[tuple[str, str]]:
     """Pairs of marks of which the line of the second goes through the label of the first."""
     found = []
@@ -301,25 +304,6 @@ def test_the_layout_of_a_crowd_is_the_one_that_is_kept(kept, numbers):
     kept("crowd.txt", numbers(layout(crowd)._replace(legend=())))
 
 
-def shipped() -> list[Any]:
-    """Every shipped scenario; the first ones every day."""
-    paths = sorted(scenarios().rglob("*.lab.yaml"))
-    return [
-        pytest.param(path, id=path.name, marks=[] if path.parent.name == "first" else [pytest.mark.slow])
-        for path in paths
-    ]
-
-
-@pytest.mark.parametrize("path", shipped())
-@pytest.mark.slow
-def test_in_every_shipped_scenario_nothing_overlaps_and_no_line_goes_through_a_label(path):
-    placed = layout_of_lab(Lab.load(path).run().queries)
-    overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
-
-    assert overlapping == []
-    assert struck_through(placed) == []
-
-
 @pytest.mark.parametrize(
     "seeds", [range(first, first + 25) for first in range(0, 200, 25)], ids=lambda seeds: seeds.start
 )
@@ -338,8 +322,7 @@ def test_in_random_labs_no_words_overlap_and_no_line_goes_through_any(seeds):
             assert map_test.overlapping(shown) == [], f"map, seed {seed}"
             assert crossed_boxes(shown) == [], f"map, seed {seed}"
         placed = layout_of_lab(lab.queries)
-        overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
-        assert overlapping == [], f"timeline, seed {seed}"
+        assert overlapping(placed) == [], f"timeline, seed {seed}"
         assert struck_through(placed) == [], f"timeline, seed {seed}"
 
 

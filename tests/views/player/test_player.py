@@ -79,7 +79,8 @@ def test_the_page_of_a_failover_is_small_and_names_no_address(failover: Lab) -> 
 
 
 @pytest.mark.parametrize(
-    ("every_ms", "has_trees", "whole", "packed"), [(200, False, 80, 20), (50, False, 200, 40), (200, True, 80, 25)]
+    ("every_ms", "has_trees", "whole", "packed"),
+    [(200, False, 80, 20), (200, True, 80, 25), pytest.param(50, False, 200, 40, marks=pytest.mark.slow)],
 )
 def test_a_minute_of_writes_is_small(every_ms: int, has_trees: bool, whole: int, packed: int) -> None:
     work = WorkloadPlan(operation="put-secret", every_ns=every_ms * 1_000_000, keys=40, from_ns=SECOND_NS)

@@ -46,7 +46,9 @@ def write_config(ctx: Context, asked: CloudConfigRequest) -> None:
     config = (settings.find_config(ctx.storage) or CloudConfig())._replace(**sent)
     if not 0 <= config.max_retries <= MAX_RETRIES:
         raise BadRequest(f"max_retries: expected a number from 0 to {MAX_RETRIES}")
-    settings.effective(ctx, config)
+    tenant_id = settings.taken(ctx.core.settings.environ, config).tenant_id
+    if not settings.GUID.fullmatch(tenant_id):
+        ctx.warn(f"tenant_id: expected the id of a directory of the cloud, a GUID; logins fail with {tenant_id!r}")
     settings.store_config(ctx.storage, config)
     _forget(ctx)
 

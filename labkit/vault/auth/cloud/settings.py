@@ -42,6 +42,7 @@ FALL_BACKS = {
 """{field: variable of the environment} (spec, Cloud auth method)."""
 
 GUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_TENANT = re.compile(r"[0-9a-z](?:[0-9a-z._-]{0,253}[0-9a-z])?", re.ASCII | re.IGNORECASE)
 
 
 class StoredConfig(NamedTuple):
@@ -149,16 +150,20 @@ def effective(ctx: Context, config: CloudConfig) -> CloudSettings:
     """Return what holds for a mount with this configuration; raise BadRequest for what is missing or cannot be."""
     known = config.effective
     if not known:
-        known.append(_effective(ctx.core.settings.environ, config))
+        found = taken(ctx.core.settings.environ, config)
+        if not GUID.fullmatch(found.tenant_id):  # a token names its tenant by the id, never by a domain
+            raise BadRequest(f"tenant_id: expected the id of a directory of the cloud, a GUID, got {found.tenant_id!r}")
+        known.append(found)
     return known[0]
 
 
-def _effective(environ: Mapping[str, str], config: CloudConfig) -> CloudSettings:
+def taken(environ: Mapping[str, str], config: CloudConfig) -> CloudSettings:
+    """Return what a configuration says, also of a tenant that no token names; raise BadRequest for what cannot be."""
     given = {field: getattr(config, field) or environ.get(variable, "") for field, variable in FALL_BACKS.items()}
     for field in ("tenant_id", "resource"):
         if not given[field]:
             raise BadRequest(f"{field} is required: give it here, or {FALL_BACKS[field]} in the service's environment")
-    if not GUID.fullmatch(given["tenant_id"]):  # a token names its tenant by the id, never by a domain
+    if not _TENANT.fullmatch(given["tenant_id"]):  # it stands in the paths of what is fetched
         raise BadRequest("tenant_id: expected the id of a directory of the cloud, a GUID")
     chosen = given["environment"] or DEFAULT_ENVIRONMENT
     environment = ENVIRONMENTS.get(chosen) or environment_named(chosen)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Protocol
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
+from labkit.service.routing import loaded
 from labkit.vault.engines.transit.pairs.key_pairs import PairType
 
 DEFAULT_TYPE = "aes256-gcm96"
@@ -97,7 +97,7 @@ KEY_TYPES = {
 
 @cache
 def _pair_type(family: str, name: str) -> PairType:
-    found: PairType = import_module(f"labkit.vault.engines.transit.pairs.{family}").PAIR_TYPES[name]
+    found: PairType = loaded(f"labkit.vault.engines.transit.pairs.{family}").PAIR_TYPES[name]
     return found
 
 

@@ -130,7 +130,7 @@ def _make(cluster: str, hosts: tuple[str, ...], entropy: Entropy, now_ns: int) -
         .issuer_name(issuer.subject)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([_named(host) for host in hosts]), critical=False)
         .sign(Ed25519PrivateKey.from_private_bytes(authority.private), None)
     )
     private = key.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption())
@@ -139,6 +139,18 @@ def _make(cluster: str, hosts: tuple[str, ...], entropy: Entropy, now_ns: int) -
         CERTIFICATE_FILE: certificate_pem(certificate).encode(),
         KEY_FILE: private,
     }
+
+
+def _named(host: str) -> x509.GeneralName:
+    """Return a host as a certificate names it: addresses apart from names (RFC 5280, 4.2.1.6)."""
+    from ipaddress import ip_address
+
+    from cryptography import x509
+
+    try:
+        return x509.IPAddress(ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
 
 
 def _signed(nonce: str, asked_by: str) -> bytes:
@@ -202,4 +214,6 @@ def _hosts_of(certificate: x509.Certificate) -> list[str]:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (ValueError, x509.DuplicateExtension, x509.ExtensionNotFound, x509.UnsupportedGeneralNameType):
         return []
-    return names.get_values_for_type(x509.DNSName) if ExtendedKeyUsageOID.SERVER_AUTH in uses else []
+    if ExtendedKeyUsageOID.SERVER_AUTH not in uses:
+        return []
+    return [*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress))]

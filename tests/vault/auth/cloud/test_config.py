@@ -53,13 +53,27 @@ def test_a_delay_is_shown_with_its_unit(service, config, sent, shown) -> None:
     assert service.get(PATH).data["max_retry_delay"] == shown
 
 
+def test_a_tenant_that_no_token_names_is_taken_with_a_warning_and_refused_at_login(service, config) -> None:
+    """Clients write a configuration with names of their own, such as hvac's tests do."""
+    answer = service.post(PATH, config | {"tenant_id": "my-tenant"})
+    assert (answer.status, len(answer.warnings)) == (200, 1)
+    assert "a GUID; logins fail with 'my-tenant'" in answer.warnings[0]
+    assert service.get(PATH).data["tenant_id"] == "my-tenant"
+
+    service.post("auth/cloud/role/any", {"bound_locations": ["*"]})
+    sent = {"role": "any", "jwt": "eyJhbGciOiJSUzI1NiIsImtpZCI6ImsifQ.e30.AAAA", "subscription_id": config["tenant_id"]}
+    refused = service.post("auth/cloud/login", sent | {"resource_group_name": "g", "vm_name": "v"})
+    assert (refused.status, "a GUID, got 'my-tenant'" in refused.errors[0]) == (400, True)
+    assert service.post(PATH, config).status == 204
+
+
 @pytest.mark.parametrize(
     ("sent", "text"),
     [
         ({"tenant_id": ""}, "tenant_id is required"),
         ({"resource": None}, "resource is required"),
         ({"tenant_id": "a/../b"}, "tenant_id: expected the id of a directory"),
-        ({"tenant_id": "shop.example"}, "tenant_id: expected the id of a directory"),
+        ({"tenant_id": "shop.example\n"}, "tenant_id: expected the id of a directory"),
         ({"environment": "CloudMoonCloud"}, "environment: expected one of CloudPublicCloud"),
         ({"max_retries": -1}, "max_retries: expected a number from 0 to 100"),
         ({"max_retries": 101}, "max_retries: expected a number from 0 to 100"),

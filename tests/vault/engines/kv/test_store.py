@@ -85,6 +85,7 @@ def test_a_keys_record_does_not_grow_beyond_ten_versions(service: Any, storage: 
     )
 
 
+@pytest.mark.slow
 def test_ten_thousand_versions_are_read_as_fast_as_one_and_pruned_to_few(service: Any, storage: StorageView) -> None:
     service.post("secret/metadata/app", {"max_versions": 10_000})
     for number in range(1, 10_001):

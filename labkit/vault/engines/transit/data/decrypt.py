@@ -9,8 +9,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import batch, ciphertexts
-from labkit.vault.engines.transit.external import external_ciphertexts, external_keys
+from labkit.vault.engines.transit import batch, ciphertexts, external
 from labkit.vault.engines.transit.keyring import existing_keyring
 from labkit.vault.engines.transit.parameters import (
     ASSOCIATED_DATA,
@@ -43,6 +42,8 @@ class DecryptRequest(NamedTuple):
 def decrypt(ctx: EngineContext, asked: DecryptRequest) -> Any:
     """Decrypt one ciphertext, or each item of a batch.  With an external key it fetches."""
     if ctx.is_taped:
+        from labkit.vault.engines.transit.external import external_ciphertexts  # of few keys (R24)
+
         return external_ciphertexts.decrypt(ctx, asked)
     if asked.batch_input is not None:
         items = batch.read_items(asked.batch_input, batch.DECRYPT_MEMBERS)
@@ -73,5 +74,5 @@ ROUTES = (
         Form(
             DecryptRequest, (NAME, CIPHERTEXT, ASSOCIATED_DATA, CONTEXT, NONCE, REFERENCE, BATCH_INPUT, PARTIAL_FAILURE)
         ),
-    ).fetching_if(external_keys.fetches),
+    ).fetching_if(external.fetches),
 )

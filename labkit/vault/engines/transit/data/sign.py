@@ -8,8 +8,8 @@ from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import batch, signatures
-from labkit.vault.engines.transit.external import external_keys, external_signatures
+from labkit.vault.engines.transit import batch, external, signatures
+from labkit.vault.engines.transit.external import external_signatures
 from labkit.vault.engines.transit.keyring import read_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
@@ -67,8 +67,8 @@ def sign(ctx: EngineContext, asked: SignRequest) -> Any:
 FIELDS = (NAME, KEY_VERSION, INPUT, CONTEXT, REFERENCE, BATCH_INPUT, *signatures.FIELDS)
 
 ROUTES = (
-    Route("write", "sign/<name>", sign, Form(SignRequest, FIELDS)).fetching_if(external_keys.fetches),
+    Route("write", "sign/<name>", sign, Form(SignRequest, FIELDS)).fetching_if(external.fetches),
     Route("write", "sign/<name>/<urlalgorithm>", sign, Form(SignRequest, (*FIELDS, URL_ALGORITHM))).fetching_if(
-        external_keys.fetches
+        external.fetches
     ),
 )

@@ -13,7 +13,7 @@ from labkit.service.fields import text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import batch, signatures
+from labkit.vault.engines.transit import batch, external, signatures
 from labkit.vault.engines.transit.data import hmacs
 from labkit.vault.engines.transit.external import external_keys, external_signatures
 from labkit.vault.engines.transit.keyring import existing_keyring, read_keyring
@@ -121,8 +121,8 @@ HMAC = text("hmac", "keyed digest as hmac gave it; either this or signature")
 FIELDS = (NAME, INPUT, SIGNATURE, HMAC, CONTEXT, REFERENCE, BATCH_INPUT, *signatures.FIELDS)
 
 ROUTES = (
-    Route("write", "verify/<name>", verify, Form(VerifyRequest, FIELDS)).fetching_if(external_keys.fetches),
+    Route("write", "verify/<name>", verify, Form(VerifyRequest, FIELDS)).fetching_if(external.fetches),
     Route("write", "verify/<name>/<urlalgorithm>", verify, Form(VerifyRequest, (*FIELDS, URL_ALGORITHM))).fetching_if(
-        external_keys.fetches
+        external.fetches
     ),
 )

@@ -17,8 +17,7 @@ from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Fetch, Request, Response
 from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch
-from labkit.vault.engines.transit.algorithms import KEY_TYPES
-from labkit.vault.engines.transit.keyring import Keyring, read_keyring
+from labkit.vault.engines.transit.keyring import Keyring
 from labkit.vault.managed_keys import ManagedKey
 
 TIMEOUT_NS = 10 * SECOND_NS
@@ -26,18 +25,6 @@ NO_ANSWER = "the key store did not answer as it should; nothing was changed, try
 
 Prepared = dict[str, Any]
 Asking = Generator[Fetch, Response, Any]
-
-
-def fetches(ctx: EngineContext, arguments: dict[str, Any]) -> bool:
-    """Whether a request is for a key whose versions are managed keys."""
-    keyring = read_keyring(ctx.storage, arguments["name"])
-    return keyring is not None and keyring.key_type.external
-
-
-def fetches_to_create(ctx: EngineContext, arguments: dict[str, Any]) -> bool:
-    """Whether a request makes such a key."""
-    key_type = KEY_TYPES.get(arguments["type"])
-    return key_type is not None and key_type.external
 
 
 def managed_key(ctx: EngineContext, name: str, key_id: str) -> ManagedKey:

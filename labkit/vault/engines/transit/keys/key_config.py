@@ -15,7 +15,8 @@ from labkit.service.fields import duration, flag, integer
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit.external import external_keyrings, external_keys
+from labkit.vault.engines.transit import external
+from labkit.vault.engines.transit.external import external_keyrings
 from labkit.vault.engines.transit.keyring import (
     Keyring,
     check_rotation_period,
@@ -155,6 +156,6 @@ MIN_AVAILABLE_VERSION = integer("min_available_version", "versions below this on
 
 ROUTES = (
     Route("write", "keys/<name>/config", configure_key, Form(KeyConfigRequest, CONFIG)),
-    Route("write", "keys/<name>/rotate", rotate_key, ROTATE).fetching_if(external_keys.fetches),
+    Route("write", "keys/<name>/rotate", rotate_key, ROTATE).fetching_if(external.fetches),
     Route("write", "keys/<name>/trim", trim_key, (NAME, MIN_AVAILABLE_VERSION)),
 )

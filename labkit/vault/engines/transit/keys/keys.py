@@ -9,6 +9,7 @@ from labkit.service.fields import duration, flag, integer, text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.engine_context import EngineContext
+from labkit.vault.engines.transit import external
 from labkit.vault.engines.transit.algorithms import (
     DEFAULT_TYPE,
     KEY_TYPES,
@@ -18,7 +19,7 @@ from labkit.vault.engines.transit.algorithms import (
     type_for_new_key,
 )
 from labkit.vault.engines.transit.encoding import from_base64
-from labkit.vault.engines.transit.external import external_keyrings, external_keys
+from labkit.vault.engines.transit.external import external_keyrings
 from labkit.vault.engines.transit.keyring import (
     FOLDER,
     check_rotation_period,
@@ -139,7 +140,7 @@ ROUTES = (
     Route("list", "keys/", list_keys),
     # Lists end in a slash: this one never lists, but makes other operations on the bare path 405.
     Route("list", "keys", list_keys),
-    Route("write", "keys/<name>", create_key, Form(KeyRequest, CREATE)).fetching_if(external_keys.fetches_to_create),
+    Route("write", "keys/<name>", create_key, Form(KeyRequest, CREATE)).fetching_if(external.fetches_to_create),
     Route("read", "keys/<name>", read_key, (NAME, CONTEXT)),
     Route("delete", "keys/<name>", delete_key, (NAME,)),
 )
