@@ -52,6 +52,9 @@ def test_a_run_s_report(browser: Browser, failover: Lab, tmp_path: Path, dark: b
     assert violations(browser) == []
     browser.evaluate("document.querySelector('#happened tbody tr:nth-last-child(3)').click()")
     assert violations(browser) == []
+    browser.evaluate("player.show(20050000); document.getElementById('time').focus()")
+    browser.press("z", 8)
+    assert violations(browser) == []
 
 
 @dark_and_light

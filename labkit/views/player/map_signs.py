@@ -34,6 +34,6 @@ def legend_of(recording: Recording) -> list[str]:
     found += [SHAPES[shape] for shape in sorted(shapes)]
     found += ["cross: lost there"] if any(one.lost for one in recording.messages) else []
     found += ["broken line: cut"] if any(span.cut for span in recording.lines) else []
-    found += ["bracket over the time: no write succeeded"] if recording.gaps else []
-    found += ["// on the time: passes quickly"] if any(one.kind == QUIET for one in recording.stretches) else []
+    found += ["bracket: no write succeeded"] if recording.gaps else []
+    found += ["//: passes quickly"] if any(one.kind == QUIET for one in recording.stretches) else []
     return found

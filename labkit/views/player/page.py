@@ -114,14 +114,11 @@ def _player(shown: Shown, beside: RunBeside | None) -> str:
     )
     legend = "".join(f"<span>{escape(words)}</span>" for words in legend_of(shown.recording))
     more = (
-        f'<p id="legend" class="faint">{legend}</p>'
         '<section id="answer" tabindex="-1" aria-label="why" hidden></section>'
-        '<p id="said" class="said"></p><p><span id="got"></span></p>'
-        f'<div id="trees">{trees}</div>'
+        f'<p id="said" class="said"></p><p><span id="got"></span></p><div id="trees">{trees}</div>'
     )
-    stage = two_columns(
-        "", "map with messages", shown.still, more, '<div id="zoom" class="labkit-picture" hidden></div>'
-    )
+    below = f'<div id="zoom" class="labkit-picture" hidden></div><p id="legend" class="live faint">{legend}</p>'
+    stage = two_columns("", "map with messages", shown.still, more, below)
     keys = f'<p id="keys" class="live faint">{escape(KEYS)}</p>'
     return f"{controls}{stage}{keys}{'' if beside is None else beside.html}"
 

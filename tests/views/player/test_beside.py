@@ -95,7 +95,7 @@ def test_one_cursor_shows_both(labs: tuple[Lab, Lab], tmp_path: Path) -> None:
         said = "document.querySelector('#said%s').textContent"
         assert "cut" not in browser.evaluate(said % "")
         assert "paris to tokyo: cut" in browser.evaluate(said % "-beside")
-        assert browser.evaluate("document.querySelectorAll('path.apart').length") == 2
+        assert browser.evaluate("document.querySelectorAll('path.parting').length") == 2
         browser.press("End")
         assert browser.evaluate("player.at()") == other.now // 1_000
         assert browser.evaluate(said % "-beside").startswith(f"{other.now / 1e9:.3f} s")

@@ -42,5 +42,5 @@ def test_a_legend_names_what_occurs_and_no_more(drilled_lab: Lab) -> None:
     assert legend_of(recording) == ["A active", "s standby"]
     found = legend_of(recording_of(drilled_lab.queries, drilled_lab.invariants))
     assert found[:5] == ["A active", "s standby", "# sealed", "d down", "circle: request"]
-    assert {"cross: lost there", "broken line: cut", "bracket over the time: no write succeeded"} <= set(found)
+    assert {"cross: lost there", "broken line: cut", "bracket: no write succeeded"} <= set(found)
     assert "‖ paused" not in found

@@ -11,7 +11,7 @@ from labkit import Lab
 from labkit.views.player.data import data_of
 from labkit.views.player.recorded.recording import Recording, recording_of
 from labkit.views.player.stage import stage_of
-from tests.views.player.scripts import asked, random_labs
+from tests.views.player.scripts import asked
 
 READ = """(() => {
   const run = readRun(data.data);
@@ -67,12 +67,6 @@ def test_a_line_goes_from_its_sending_to_its_end(drilled_lab: Lab, tmp_path: Pat
     recording = recording_of(drilled_lab.queries, drilled_lab.invariants)
 
     assert check(recording, tmp_path) in (0, *range(20, 2_000))
-
-
-@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 50), marks=pytest.mark.slow)])
-def test_in_random_labs_too(seeds: range, tmp_path: Path) -> None:
-    for _, lab in random_labs(seeds):
-        check(recording_of(lab.queries, lab.invariants), tmp_path)
 
 
 def test_the_nearest_line_is_found(tmp_path: Path) -> None:

@@ -115,11 +115,12 @@ def _observed(events: Iterable[tuple[int, ObservedEvent]], cluster_of: Mapping[s
     for group in groups.values():
         names = tuple([event.node for _, event in group])
         row, first = group[0]
-        words = observed_in_words(first._replace(node=_joined(names)))
+        words = observed_in_words(first._replace(node=joined(names)))
         yield RunEvent(first.at_ns, OBSERVED, words, row, names)
 
 
-def _joined(names: Sequence[str]) -> str:
+def joined(names: Sequence[str]) -> str:
+    """Return names in words: ``a, b and c``."""
     return " and ".join(", ".join(names).rsplit(", ", 1))
 
 
@@ -142,9 +143,8 @@ def _faults(events: Iterable[tuple[int, FaultEvent]], clusters: Mapping[str, tup
         for name, nodes in clusters.items():
             if len(nodes) > 1 and set(nodes) <= set(targets):
                 targets = [name, *(target for target in targets if target not in nodes)]
-        joined = _joined(targets)
         details = ", ".join(dict.fromkeys(detail_in_words(event.detail) for _, event in group if event.detail))
-        words = f"{verb} {joined}{f': {details}' if details else ''}"
+        words = f"{verb} {joined(targets)}{f': {details}' if details else ''}"
         yield RunEvent(at_ns, UNDOING if NAMED[verb].undoes else FAULT, words, group[0][0], hosts)
 
 

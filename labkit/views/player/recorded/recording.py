@@ -22,7 +22,15 @@ from labkit.views.player.recorded.client_moves import client_moves
 from labkit.views.player.recorded.client_operations import ClientOperation, client_operations, operators_operations
 from labkit.views.player.recorded.derived_events import RunFacts, derived_events
 from labkit.views.player.recorded.finished_ledger import FinishedLedger
-from labkit.views.player.recorded.happenings import WEIGHTY, OnlyCounted, RunEvent, happenings_of
+from labkit.views.player.recorded.happenings import (
+    FAULT,
+    UNDOING,
+    WEIGHTY,
+    OnlyCounted,
+    RunEvent,
+    happenings_of,
+    joined,
+)
 from labkit.views.player.recorded.interest import of_interest
 from labkit.views.player.recorded.line_conditions import LineSpan, line_spans
 from labkit.views.player.recorded.loss_words import losses_in_words
@@ -163,8 +171,17 @@ def _events(
         effect = effects.get(one.row)
         found = _explained(facts.run, invariants, one.row) if effect is None else explain_effect(facts.run, effect)
         if found is not None:
-            explanations[one.row] = found
+            explanations[one.row] = _of_all(facts.run, one, found)
     return tuple(events), (*left, *more_left), explanations
+
+
+def _of_all(run: RecordedRun, event: RunEvent, found: Explanation) -> Explanation:
+    """Return what led to an event: of a fault that hit several nodes, the first step names the others too."""
+    others = event.hosts[1:]
+    if event.kind not in (FAULT, UNDOING) or not others or not set(event.hosts) <= set(run.nodes):
+        return found
+    first, *rest = found.steps
+    return found._replace(steps=(first._replace(sentence=f"{first.sentence}; {joined(others)} with it"), *rest))
 
 
 def _stretches(

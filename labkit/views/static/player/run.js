@@ -91,9 +91,7 @@ function readRun(data) {
   const bySending = Uint32Array.from(sent.keys()).sort((one, other) => sent[one] - sent[other] || one - other);
   const interesting = new Uint8Array(end.length);
   summed(data.interesting).forEach((place) => { interesting[place] = 1; });
-  const ofClients = data.kinds.map(([source, target, what]) => (
-    ["request", "response"].includes(data.whats[what][0]) && [source, target].some((host) => data.hosts[host][1] === "client")
-  ));
+  const ofClients = data.kinds.map(([source, target, , , , shape]) => shape < 2 && [source, target].some((host) => data.hosts[host][1] === "client"));
   const lost = data.messages.kind.flatMap((one, place) => (data.kinds[one][3] ? [place] : []));
   const run = {
     data, end, sent, gone, kind, cause, root, interesting, lost, bySending,

@@ -21,7 +21,7 @@ function makeCursor(element, data, pace) {
     add({ d: `M${xOf(from)} ${bottom - 2}v-7H${xOf(to)}v7`, class: "gap" });
     draw("text", svg, { x: (xOf(from) + xOf(to)) / 2, y: bottom - 13, class: "gap" }, `${((to - from) / 1e6).toFixed(1)} s`);
   });
-  if (data.apart !== undefined && data.apart !== null) add({ d: `M${xOf(data.apart)} ${top - 8}V${bottom + 8}`, class: "apart" });
+  if (data.apart !== undefined && data.apart !== null) add({ d: `M${xOf(data.apart)} ${top - 8}V${bottom + 8}`, class: "parting" });
   const framed = add({ d: "M0 0", class: "frame" });
   const line = add({ d: `M0 ${top}V${bottom + 8}`, class: "cursor" });
   const places = { role: "slider", "aria-label": "time of the run", "aria-valuemin": 0, "aria-valuemax": data.end / 1e6, tabindex: 0 };

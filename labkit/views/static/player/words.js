@@ -4,7 +4,6 @@ import { LOST_SHOWN, justLost, onTheWay, shareOf, stateAt } from "./run.js";
 
 const SAID = 8;
 const OUTCOMES = ["answered", "refused", "in doubt"];
-const CARRYING = ["request", "response", "forwarded_request", "forwarded_answer"];
 
 function inSeconds(at) {
   return `${(at / 1e6).toFixed(3)} s`;
@@ -14,10 +13,10 @@ const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one 
 
 // The parts of a message: what it is, as the trace has it and in words, between whom, and what it is for.
 function partsOf(run, message) {
-  const [source, target, what, lost] = run.data.kinds[run.kind[message]];
+  const [source, target, what, lost, , shape] = run.data.kinds[run.kind[message]];
   const [name, one] = run.data.whats[what];
   const path = run.paths.get(run.root[message]);
-  const carries = !path ? "" : CARRYING.includes(name) ? ` for ${path}` : name === "stream" ? ` with what ${path} changed` : "";
+  const carries = !path ? "" : shape < 2 ? ` for ${path}` : name === "stream" ? ` with what ${path} changed` : "";
   const [from, to] = [source, target].map((host) => run.data.hosts[host]);
   return { one, lost, carries, path: carries && path, source: from, target: to, ends: ` from ${from[0]} to ${to[0]}` };
 }
@@ -36,12 +35,15 @@ function countedIn(run, messages) {
 // Lost messages in words: how far each had come that was on its way, between whom, and for what.
 function lostIn(run, messages) {
   const moving = messages.filter((message) => run.gone[message] > run.sent[message]);
-  const said = moving.map((message) => {
+  const groups = new Map();
+  moving.forEach((message) => {
     const { one, path, ends } = partsOf(run, message);
-    return `${one}${ends}${path ? ` (${path})` : ""} after ${percent(shareOf(run, message, run.gone[message]))} of the way`;
+    const far = percent(shareOf(run, message, run.gone[message]));
+    groups.set(one + ends, [...groups.get(one + ends) ?? [], path ? `${far} (${path})` : far]);
   });
+  const said = [...groups].map(([key, its]) => `${key} after ${its.join(", ")} of the way`);
   const rest = countedIn(run, messages.filter((message) => !moving.includes(message)));
-  return [...(said.length > SAID ? [countedIn(run, moving)] : said), rest && `at once ${rest}`].filter(Boolean).join("; ");
+  return [...(moving.length > SAID ? [countedIn(run, moving)] : said), rest && `at once ${rest}`].filter(Boolean).join("; ");
 }
 
 // One sentence for an instant.

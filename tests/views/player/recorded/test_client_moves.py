@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from labkit import Lab
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.plan.blueprint import ClientPlan
 from labkit.views.player.recorded.carried_messages import Carried, messages_of
 from labkit.views.player.recorded.client_moves import client_moves
-from tests.views.player.scripts import random_labs
 
 
 def messages(lab: Lab) -> list[Carried]:
@@ -73,8 +70,3 @@ def test_who_answers_is_not_said_to_be_silent() -> None:
     assert (move.source, move.target, move.unanswered) == ("a", "b", -1)
     assert move.words == "c-1 asks b next, after an answer of a"
     assert client_moves(said, [*plan, ClientPlan(name="c", site="lisbon", use=("paris",), check_ns=10)]) == []
-
-
-@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 50), marks=pytest.mark.slow)])
-def test_in_random_labs_too(seeds: range) -> None:
-    assert sum(check(lab, f"seed {seed}") for seed, lab in random_labs(seeds)) >= len(seeds) // 3

@@ -180,8 +180,16 @@ def test_everything_has_its_row_and_its_cause(drilled_lab: Lab) -> None:
     assert {one.row for one in recording.happenings} - {-1} == set(recording.explanations)
     derived = {one.row for one in recording.happenings if one.row >= 0 and rows[one.row][0] in ("message", "outcome")}
     assert derived
+    hosts = {one.row: one.hosts for one in recording.happenings}
     for row, explanation in recording.explanations.items():
-        assert row in derived or explanation == drilled_lab.why(row)
+        if row in derived:
+            continue
+        why = drilled_lab.why(row)
+        if explanation != why:
+            others = hosts[row][1:]
+            assert rows[row][0] == "fault"
+            assert explanation.steps[1:] == why.steps[1:]
+            assert explanation.steps[0].sentence == f"{why.steps[0].sentence}; {' and '.join(others)} with it"
     assert [loss.write for loss in recording.losses] == drilled_lab.ledger.lost()
     assert recording.losses
     for loss in recording.losses:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from labkit import Lab
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.records.loss_and_outage import Promotion
 from labkit.service.durations import SECOND_NS
 from labkit.views.player.recorded.write_gaps import WriteGap, write_gaps
-from tests.views.player.scripts import random_labs
 
 
 def gaps_of(lab: Lab) -> list[tuple[Promotion, WriteGap]]:
@@ -100,8 +97,3 @@ def test_a_write_by_hand_is_asked_for_by_its_operator() -> None:
     assert gap.from_ns == gap.fault_ns
     assert [part.words for part in gap.parts[:1]] == ["until the promotion of tokyo was asked for"]
     assert check(lab, "by hand") == 1
-
-
-@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 50), marks=pytest.mark.slow)])
-def test_in_random_labs_too(seeds: range) -> None:
-    assert sum(check(lab, f"seed {seed}") for seed, lab in random_labs(seeds)) >= len(seeds) // 6
