@@ -45,28 +45,19 @@ def write_report(target: str, lab: Lab, verdict: Verdict) -> int:
 
 
 def player_of(lab: Lab, verdict: Verdict) -> Player:
-    """Return a run's player with its verdict, and what led to each broken rule and to what was not as expected."""
+    """Return a run's player with its verdict and rules, and what led to each broken rule and what was not expected."""
+    from labkit.commands.report_tables import rules_table, verdict_table
     from labkit.views.player.page import Section
 
     why = causes(lab, verdict)
     player = lab.play()
-    sections = [Section("Verdict", _table(verdict))]
+    sections = [Section("Verdict", verdict_table(verdict, player.recording))]
     if why:
         sections.append(Section("Why", "".join(f"<pre>{escape(paragraph)}</pre>" for paragraph in why)))
-    return player.with_sections(sections, {"verdict": _plain(lab, verdict), "why": why})
-
-
-def _table(verdict: Verdict) -> str:
-    """Return a verdict as a table that stands for itself: each row has its name as its header."""
-    heads = "".join(f"<th scope='col'>{head}</th>" for head in ("what", "expected", "measured", "verdict"))
-    rows = "".join(
-        f"<tr><th scope='row'>{escape(row.what)}</th>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in (row.expected, row.measured, row.status))
-        + "</tr>"
-        for row in verdict.rows
-    )
-    table = f"<table><caption>{escape(verdict.summary)}</caption><tr>{heads}</tr>{rows}</table>"
-    return f'<div class="table" tabindex="0" role="group" aria-label="verdict">{table}</div>'
+    sections.append(Section("Rules", rules_table(verdict, lab.invariants, player.recording)))
+    said = player.with_sections(sections, {"verdict": _plain(lab, verdict), "why": why})
+    said.facts = f"{verdict.word}; {player.facts}"
+    return said
 
 
 def _plain(lab: Lab, verdict: Verdict) -> dict[str, Any]:

@@ -300,7 +300,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         return lab
 
     def keep_pictures(self) -> None:
-        """Record from now on what becomes of the clusters' trees, so that ``play`` shows which pages differ when.
+        """Record from now on what becomes of the clusters' trees, and the path of each request, for ``play`` to show.
 
         The trace stays as it is without.  A snapshot or a branch keeps what was recorded, and goes on.
         """
@@ -311,8 +311,8 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
                 self._pictures.begin(self._bookkeeping.modes)
 
     def _recorded(self, state: dict[str, Any] | None = None) -> TreeRecord:
-        record = TreeRecord(self.queries, state)
-        self.invariants.follow(record)
+        self.invariants.follow(record := TreeRecord(self.queries, state))
+        self.parts.network.watcher = record.requests.take
         return record
 
     def seal(self, cluster: str) -> str:

@@ -74,24 +74,28 @@ else:
         def __new__(cls: Any, *values: Any, **named: Any) -> Any:  # noqa: N807  # it is one
             nonlocal left
             left -= 1
-            rest = fields[len(values) :]
+            placed, rest = [*values], fields[len(values) :]
             if left > 0 and len(values) <= len(fields) and named.keys() <= {*rest}:
-                try:
-                    return new(cls, (*values, *[named[field] if field in named else defaults[field] for field in rest]))
-                except KeyError:
-                    pass  # one is missing
-            owner = next(base for base in cls.__mro__ if "_fields" in vars(base))
-            owner.__new__ = compiled = _compiled(name, fields, defaults)
-            return compiled(cls, *values, **named)
+                for field in rest:
+                    if field in named:
+                        placed.append(named[field])
+                    elif field in defaults:
+                        placed.append(defaults[field])
+                if len(placed) == len(fields):
+                    return new(cls, placed)
+            return _compiled(cls, name, fields, defaults)(cls, *values, **named)
 
         return __new__
 
-    def _compiled(name: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> Any:
-        """Return the constructor that a named tuple has."""
-        listed = "".join([f"{field}, " for field in fields])
-        made = eval(f"lambda _cls, {listed}: _new(_cls, ({listed}))", {"_new": new})
+    def _compiled(cls: Any, name: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> Any:
+        """Give a record's class the constructor that a named tuple has, from now on; return it."""
+        listed = ", ".join(fields)
+        made = eval(f"lambda _cls, {listed}: _new(_cls, ({listed},))", {"_new": new})
         made.__name__, made.__qualname__ = "__new__", f"{name}.__new__"
         made.__defaults__ = tuple(defaults.values())
+        for base in cls.__mro__:
+            if "_fields" in vars(base):  # the record itself, of which others may be derived
+                base.__new__ = made
         return made
 
     class _Declared(type):

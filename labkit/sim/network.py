@@ -13,7 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labkit.sim.clock import Clock
@@ -84,11 +84,13 @@ class Network:
         "_topology",
         "delivered",
         "effects",
+        "watcher",
     )
 
     def __init__(self, topology: Topology, clock: Clock, random_streams: RandomStreams, trace: Trace) -> None:
         self.delivered = 0
         self.effects = FaultEffects()
+        self.watcher: Callable[[Any], None] | None = None  # is given what each message of the trace carried
         self._topology = topology
         self._clock = clock
         self._at = clock.at
@@ -191,9 +193,7 @@ class Network:
         stream = self._stream(source, target, DATAGRAM)
         now_ns = self._clock.now
         if stream.closed:
-            self.effects.meet(stream.lane.faults.lost)
-            if self._record is not None:
-                self._record(("message", now_ns, now_ns, source, target, what, size_bytes, "lost"))
+            self._lose(stream, (source, target, what, size_bytes), payload)
             return
         lost = stream.lossy and stream.is_lost()
         for _ in range(1 if lost else stream.copies()):
@@ -212,9 +212,7 @@ class Network:
         stream = streams.get((source, target)) or self._stream(source, target, ASIDE if aside else IN_TURN)
         now_ns = self._clock.now
         if stream.closed:
-            self.effects.meet(stream.lane.faults.lost)
-            if self._record is not None:
-                self._record(("message", now_ns, now_ns, source, target, what, size_bytes, "lost"))
+            self._lose(stream, (source, target, what, size_bytes), payload)
             return
         epoch = self._epoch
         if stream.varies:
@@ -231,6 +229,14 @@ class Network:
         message = _new(Message, (now_ns, source, target, what, payload, size_bytes, epoch))
         self._at(due_ns, ("deliver", target, message))
 
+    def _lose(self, stream: MessageStream, said: tuple[str, str, str, int], payload: Any) -> None:
+        """Lose a message as it is sent."""
+        self.effects.meet(stream.lane.faults.lost)
+        if self._record is not None:
+            self._record(("message", self._clock.now, self._clock.now, *said, "lost"))
+            if self.watcher is not None:
+                self.watcher(payload)
+
     def arrive(self, message: Message) -> bool:
         """End a message's flight: True when the owner gives it to the host, False when a fault lost it."""
         fate = "delivered"
@@ -243,8 +249,10 @@ class Network:
         else:
             self.delivered += 1
         if self._record is not None:
-            sent_ns, source, target, what, _, size_bytes, _ = message
+            sent_ns, source, target, what, payload, size_bytes, _ = message
             self._record(("message", sent_ns, self._clock.now, source, target, what, size_bytes, fate))
+            if self.watcher is not None:
+                self.watcher(payload)
         return fate == "delivered"
 
     def reachable(self, a_site: str, b_site: str) -> bool:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
@@ -352,6 +353,7 @@ def routes_of(mount: Mount) -> Table | Groups:
     return routes_of_engine(mount.kind, mount.version)
 
 
+@cache
 def routes_of_engine(kind: str, version: str) -> Table | Groups:
     """Return the routes of an engine of a version, importing it at its first use."""
     module, _, name = CATALOGUE[kind, version].table.partition(":")

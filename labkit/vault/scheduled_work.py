@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from labkit.service.errors import ServiceError
 from labkit.service.record import NamedTuple
@@ -121,7 +121,7 @@ def _derive(core: Core) -> DueTimes:
         for name in storage.list(folder):
             key = prefix + folder + name
             try:
-                when_ns = _work(module).due_ns(ctx, storage, name)  # an engine is imported only then (R24)
+                when_ns = loaded(module).due_ns(ctx, storage, name)  # an engine is imported only then (R24)
             except BarrierError:
                 core.note_damage(key)
                 continue
@@ -179,7 +179,7 @@ def _do_next(core: Core) -> bool:
 def _do(ctx: Context, key: str) -> None:
     for prefix, folder, module in _folders(ctx):
         if key.startswith(prefix + folder):
-            storage, work = StorageView(ctx, prefix), _work(module)
+            storage, work = StorageView(ctx, prefix), loaded(module)
             name = key[len(prefix + folder) :]
             when_ns = work.due_ns(ctx, storage, name)
             if when_ns > ctx.now:
@@ -187,7 +187,3 @@ def _do(ctx: Context, key: str) -> None:
             elif when_ns:
                 work.carry_out(ctx, storage, name)
             return
-
-
-def _work(module: str) -> Any:
-    return loaded(module)

@@ -26,7 +26,7 @@ from labkit import Lab
 from labkit.vault.storage.memory import MemoryStorage
 from tests.bench.lab_rows import fail_over, filled, star, under_load
 from tests.bench.part_names import OF_A_LAB, OF_A_REQUEST, part_of
-from tests.counting import COMPREHENSIONS, PACKAGE
+from tests.counting import PACKAGE, is_own
 from tests.house import test_work
 
 REQUESTS = (
@@ -70,7 +70,7 @@ def counted(work: Callable[[], object]) -> Counted:
     def note(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal ciphers
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(PACKAGE) and code.co_name not in COMPREHENSIONS:
+        if event == "call" and is_own(code):
             calls[code.co_filename[len(PACKAGE) :], code.co_name] += 1
         elif event == "c_call" and argument.__name__ in CIPHERS:
             ciphers += 1

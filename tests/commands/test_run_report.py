@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
@@ -13,6 +14,7 @@ from labkit import Lab
 from labkit.cli import main
 from labkit.commands.playing import judged
 from labkit.commands.why import causes
+from labkit.lab.invariants import STANDING
 from tests.browser import BROWSER, Browser, in_a_browser
 from tests.commands.test_why import SPLIT
 
@@ -42,9 +44,13 @@ def test_a_page_has_player_verdict_losses_and_why(written: Written) -> None:
     lab = Lab.load(path).run()
     verdict = judged(lab)
     assert verdict.summary in page
+    assert f'<p class="faint">{verdict.word}; seed ' in page
     for row in verdict.rows:
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in (row.expected, row.measured, row.status))
-        assert f"<tr><th scope='row'>{escape(row.what)}</th>{cells}</tr>" in page
+        cells = (row.measured, row.status) if row.key in STANDING else (row.expected, row.measured, row.status)
+        said = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        assert re.search(
+            rf"<th scope='row'>{re.escape(escape(row.what))}(?:<p.*?</p>)*</th>{re.escape(said)}<td>", page
+        )
     assert lab.trace.digest()[:16] in page
     assert all(loss.path in page for loss in lab.ledger.lost())
     assert causes(lab, verdict)[0].splitlines()[0] in page

@@ -44,9 +44,9 @@ def source(built: Path) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs' folder of an empty environment that holds the wheel and its dependencies."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    venv.create(folder / "environment", with_pip=True)
+    venv.create(folder / "environment")
     programs = folder / "environment" / "bin"
-    run(programs / "python", "-m", "pip", "install", "--quiet", str(wheel), at=folder)
+    install(programs, str(wheel), at=folder)
     return programs
 
 
@@ -92,7 +92,7 @@ def test_either_is_installed_without_a_network_and_shows_its_pages(
         (package,) = tmp_path.glob("*.whl")
         assert carried_by(package) == carried_by(wheel)
     programs = empty_environment(tmp_path / "environment")
-    run(programs / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(package), at=tmp_path)
+    install(programs, "--no-deps", "--no-index", str(package), at=tmp_path)
 
     version = wheel.name.split("-")[1]
     where = run(programs / "python", "-c", "import labkit; print(labkit.__file__, labkit.__version__)", at=tmp_path)
@@ -157,10 +157,16 @@ def shipped(checkout: Path) -> set[str]:
 
 def empty_environment(folder: Path) -> Path:
     """The programs' folder of a new environment, which finds this one's libraries by a path."""
-    venv.create(folder, with_pip=True)
+    venv.create(folder)
     programs = folder / "bin"
     (package_folder(programs) / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return programs
+
+
+def install(programs: Path, *what: str, at: Path) -> None:
+    """Install into an environment by the pip of this one; what is used there is compiled then, not everything."""
+    python = str(programs / "python")
+    run(Path(sys.executable), "-m", "pip", "--python", python, "install", "--quiet", "--no-compile", *what, at=at)
 
 
 def package_folder(programs: Path) -> Path:

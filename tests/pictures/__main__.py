@@ -2,8 +2,8 @@
 
     python -m tests.pictures [folder]
 
-It draws each picture of a failover, of a damaged pair, of eight and of twenty sites into pages, and takes their
-screenshots, and those of players and a dashboard, with the browser of this machine.
+It draws each picture of a failover, of a damaged pair and of eight sites into pages, and takes their screenshots, and
+those of players of a failover, of two runs and of twenty sites, with the browser of this machine.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from labkit.reference import page
 from labkit.views import colours
 from labkit.views.layout.map_layout import ARROW, BROKEN_ARROW, CROSS, DOTTED, LETTERS, RED
 from labkit.views.layout.timeline_layout import NODE_WORDS, OUTCOME_WORDS, SIGN_WORDS, SIGNS
-from labkit.views.player.carried_messages import MAX_MESSAGES
-from labkit.views.player.interest import ONLY
 from labkit.views.player.pace import FLIGHT_MS
+from labkit.views.player.recorded.carried_messages import MAX_MESSAGES
+from labkit.views.player.recorded.interest import ONLY
 from labkit.views.player.style import STATIC
 
 TEXT = " ".join((Path(colours.__file__).parents[1] / "reference" / "pictures.md").read_text(encoding="utf-8").split())

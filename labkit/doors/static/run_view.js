@@ -33,12 +33,13 @@ function makeRunView(changed) {
   }
 
   // Show a run that was read; one that is `wanted` is shown as it is now, whatever was looked at.
-  function load({ data, timeline, tables }, wanted) {
+  function load({ data, timeline, tables, legend }, wanted) {
     const from = player ? player.end() : data.end;
     glides += 1;
     const drawn = new DOMParser().parseFromString(timeline, "text/html").body.firstElementChild;
     $("time").replaceChildren(...drawn.children);
     $("time").style.cssText = drawn.style.cssText;
+    $("legend").textContent = legend.join("   ");
     if (!$("tables").contains(document.activeElement)) $("tables").innerHTML = tables;
     if (player) { player.pause(); player.load(data); } else player = startPlayer(data);
     window.player = player;

@@ -5,10 +5,12 @@ What stands deeper is for the part of the lab that takes it; a part that cannot 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, NamedTuple
 
 from labkit.front.lab_file.errors import LabFileError
 from labkit.front.lab_file.field_kinds import kinds_of
+from labkit.lab.measures.request_record import ROW_TYPES
 from labkit.lab.measures.tree_record import ROW_LENGTHS
 from labkit.sim.network import NetworkState
 from labkit.trace import EVENTS
@@ -77,12 +79,16 @@ def judge_state(state: dict[str, Any]) -> None:
 
 def _judge_pictures(record: Any) -> None:
     """Return if a tree record has its parts and rows of known kinds."""
-    if type(record) is not dict or set(record) != {"rows", "floors", "reached"}:
-        raise LabFileError("the lab's state: expected pictures with rows, floors and reached")
-    chunks = record["rows"]
-    if type(chunks) is not tuple or not all(type(chunk) is tuple for chunk in chunks):
-        raise LabFileError("the lab's pictures: expected rows in chunks")
-    for chunk in chunks:
+    if type(record) is not dict or {*record, "requests"} != {"rows", "requests", "floors", "reached"}:
+        raise LabFileError("the lab's state: expected pictures with rows, requests, floors and reached")
+    requests = record.get("requests", ())  # none in files of earlier versions
+    for chunks in (record["rows"], requests):
+        if type(chunks) is not tuple or not all(type(chunk) is tuple for chunk in chunks):
+            raise LabFileError("the lab's pictures: expected rows in chunks")
+    for row in chain.from_iterable(requests):
+        if type(row) is not tuple or tuple(map(type, row)) != ROW_TYPES:
+            raise LabFileError("the lab's pictures: expected a request with its row, asker, numbers and path")
+    for chunk in record["rows"]:
         for row in chunk:
             kinds = [type(part) for part in row[:3]] if type(row) is tuple else []
             if kinds != [str, int, str] or ROW_LENGTHS.get(row[0]) != len(row):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any, NamedTuple, TypeAlias
 
+from labkit.lab.fault_table import NAMED
 from labkit.service.durations import SECOND_NS
 
 FAULT, OPERATOR, WORK, WRITTEN = "fault", "operator", "work", "written"
@@ -66,7 +67,13 @@ class Explanation(NamedTuple):
     @property
     def said(self) -> str:
         """The root in one sentence."""
-        return f"{ROOTS[self.origin]}, at {self.root.at_ns / SECOND_NS:.3f} s: {self.root.sentence}"
+        return f"{self.root_is}, at {self.root.at_ns / SECOND_NS:.3f} s: {self.root.sentence}"
+
+    @property
+    def root_is(self) -> str:
+        """What kind of root it is, in words."""
+        undone = self.origin == FAULT and self.cause.what in NAMED and bool(NAMED[self.cause.what].undoes)
+        return UNDONE if undone else ROOTS[self.origin]
 
     def without_rows(self) -> Explanation:
         """Return the same for readers who have no trace at hand: no step names its row."""
@@ -87,6 +94,7 @@ class Explanation(NamedTuple):
         return f"<ol>{rows}</ol><p>root: {escape(self.said)}</p>"
 
 
+UNDONE = "a fault was undone"
 ROOTS = {
     FAULT: "a fault",
     OPERATOR: "an operator asked",

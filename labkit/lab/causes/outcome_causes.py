@@ -127,8 +127,7 @@ def outage(run: RecordedRun, taken: Promotion) -> Cause:
 
 def recovery(run: RecordedRun, taken: Promotion) -> Cause:
     """How long it took from the fault to the first write that the survivor acknowledged."""
-    later = (write for write in run.ledger.writes if write.committed.cluster == taken.survivor)
-    first = next((write for write in later if write.committed.commit >= taken.next_commit), None)
+    first = run.ledger.first_after(taken)
     until = (taken.at_ns - taken.fault_ns) / SECOND_NS
     if first is None:
         after = f"{until:.3f} s after the fault" if until else "which followed no fault"

@@ -45,7 +45,12 @@ def why(queries: Queries, invariants: Invariants, event: Any) -> Explanation:
 
 def explain(run: RecordedRun, invariants: Invariants, event: Any) -> Explanation:
     """Return what led to an event of a recorded run."""
-    effect: Effect | None = effect_of(run, invariants, event)
+    return explain_effect(run, effect_of(run, invariants, event))
+
+
+def explain_effect(run: RecordedRun, event: Effect) -> Explanation:
+    """Return what led to what a rule explains, such as a row by its kind or a silence."""
+    effect: Effect | None = event
     steps: list[CauseStep] = []
     seen: set[tuple[str, str]] = set()
     origin = NOT_RECORDED

@@ -109,6 +109,7 @@ class Invariants:
 
     __slots__ = (
         "_accepting",
+        "_judged",
         "_queries",
         "_rivals",
         "_rules",
@@ -130,6 +131,7 @@ class Invariants:
         # clusters that were damaged on purpose, and whether the reindex under way misses it
         self.corrupted: dict[str, bool] = dict(state.get("corrupted", {}))
         self.planned: int = state.get("planned", 0)
+        self._judged: dict[str, int] = dict(state.get("judged", {}))  # how often each rule of this file was
         self.watched: dict[str, Callable[[], Any]] = {}
         self.conditions: dict[str, Callable[[], bool]] = {}  # those of one's own, with whether each was judged
         self._accepting: dict[str, str | None] = {}  # of which set each cluster accepts writes, as seen last
@@ -178,9 +180,19 @@ class Invariants:
             return self._rules[name].occurred or name in self.broken
         return name != NO_LOSS or self.planned > 0
 
+    def judged(self, name: str) -> int | None:
+        """Return how often a standing rule was judged; None for one that is judged elsewhere, at each commit."""
+        if name in self._rules:
+            return self._rules[name].judged
+        return None if name in (NOTHING_OWN, ONLY_LEADER) else self._judged.get(name, 0)
+
+    def _judge(self, name: str) -> None:
+        self._judged[name] = self._judged.get(name, 0) + 1
+
     def on_change(self, cluster: str = "") -> None:
         """Something changed who accepts writes, or what a watched rule may look at: of one cluster, or of any."""
         queries = self._queries
+        self._judge(ONE_PRIMARY)
         if not cluster:
             self._accepting, self._rivals = {}, {}
         found: set[str] = set()
@@ -227,6 +239,7 @@ class Invariants:
         survivor, old_primary = promotion.survivor, promotion.old_primary
         writes = _count(lost, "acknowledged write", "acknowledged writes")
         self.planned += promotion.planned
+        self._judge(NO_LOSS if promotion.planned else WITHIN_LAG)
         if promotion.planned and lost:
             entries = _count(arrears.entries, "entry", "entries")
             self.found(
@@ -272,6 +285,7 @@ class Invariants:
         for first, second in self._queries.streaming_pairs():
             if first in self.corrupted or second in self.corrupted:
                 continue
+            self._judge(ROOTS)
             same_roots = self._queries.root(first) == self._queries.root(second)
             if first not in primaries:
                 primaries[first] = self._queries.contents(first)
@@ -287,6 +301,7 @@ class Invariants:
             "broken": tuple(self.broken.values()),
             "corrupted": dict(self.corrupted),
             "planned": self.planned,
+            **({"judged": dict(self._judged)} if self._judged else {}),  # none in files of earlier versions
             "rules": {name: rule.state() for name, rule in self._rules.items()},
         }
 

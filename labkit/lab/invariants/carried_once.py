@@ -36,14 +36,14 @@ class CarriedOnce(StandingRule):
 
     def state(self) -> dict[str, Any]:
         """Return what it keeps as plain values."""
-        return {"occurred": self.occurred, "done": tuple(self._done.items())}
+        return {"occurred": self.judged, "done": tuple(self._done.items())}
 
     def on_committed(self, report: Committed) -> None:
         """Judge the last step of an attempt."""
         correlation = report.correlation
         if correlation is None or not report.commits or report.part not in ("", ENDED):
             return
-        self.occurred = True
+        self.judged += 1
         history = self._scene.queries.parts.ledger.histories.current.get(report.cluster, -1)
         done = self._done
         if done.get(correlation) == history:

@@ -118,7 +118,7 @@ class CatchingUp(StandingRule):
         reached = position if sync.state == STREAMING and position is not None and not roots else -1
         before, level = self._owed.get(cluster), reached == entry
         if before is not None and before.entry is not None and (level or reached >= before.entry):
-            self.occurred = True
+            self.judged += 1
             before = None
         if level or before is None or before.entry is None or before.seen != seen or self._is_busy(upstream, cluster):
             self._owed[cluster] = Owed(queries.now, None if level else entry, seen)

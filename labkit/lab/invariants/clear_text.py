@@ -79,14 +79,14 @@ class ClearText(StandingRule):
             after = max(self._looked.get(plan.name, 0), journal.last - MAX_ENTRIES, journal.oldest)
             self._looked[plan.name] = journal.last
             for entry in journal.since(after) or ():
-                self.occurred = True
+                self.judged += 1
                 for key, _, value in entry.changes:
                     if value is not None and self._is_clear(value):
                         what = f"entry {entry.number} of {plan.name} under {key}"
                         self._scene.found(CLEAR_TEXT, f"{what} holds a secret in clear text")
 
     def _judge(self, where: str, texts: Iterable[str]) -> None:
-        self.occurred = True
+        self.judged += 1
         text = "\n".join(texts)
         if FORM.search(text) and any(secret in text for secret in self._secrets()):
             self._scene.found(CLEAR_TEXT, f"{where} shows a secret")

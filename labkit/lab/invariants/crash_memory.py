@@ -38,13 +38,14 @@ class CrashMemory(StandingRule):
     def state(self) -> dict[str, Any]:
         """Return what it keeps as plain values."""
         incarnations, held = tuple(self._incarnations.items()), tuple(self._held.items())
-        return {"occurred": self.occurred, "incarnations": incarnations, "held": held}
+        return {"occurred": self.judged, "incarnations": incarnations, "held": held}
 
     def on_reach_changed(self, report: ReachChanged) -> None:
         """Look at the nodes that crashed since the last time."""
         for name, node in self._scene.queries.parts.nodes.items():
             if node.incarnation > self._incarnations.get(name, 0):
-                self._incarnations[name], self.occurred = node.incarnation, True
+                self._incarnations[name] = node.incarnation
+                self.judged += 1
                 for correlation in self._left_of(node):
                     self._held[name, correlation] = node.incarnation
 

@@ -36,7 +36,7 @@ class DrawnNonces(StandingRule):
 
     def state(self) -> dict[str, Any]:
         """Return what it keeps as plain values."""
-        return {"occurred": self.occurred, "drawn": tuple(self._drawn.items())}
+        return {"occurred": self.judged, "drawn": tuple(self._drawn.items())}
 
     def check_at_rest(self) -> None:
         """Note how far every node is."""
@@ -53,5 +53,5 @@ class DrawnNonces(StandingRule):
             elif counter < count:
                 self._scene.found(NO_NONCE_TWICE, f"{name} draws again from its stream: {counter} after {count}")
             elif count:
-                self.occurred = True
+                self.judged += 1
             drawn[stream] = (name, max(counter, count))

@@ -24,7 +24,7 @@ class InterruptedCommits(StandingRule):
 
     def on_ended(self, report: CommitEnded) -> None:
         """Look at each key that the commit was to change."""
-        self.occurred = True
+        self.judged += 1
         store = self._scene.queries.parts.stores[report.cluster]
         new, old, neither = list[str](), list[str](), list[str]()
         for key, before, left in report.rows:

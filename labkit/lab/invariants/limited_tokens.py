@@ -55,7 +55,7 @@ class LimitedTokens(StandingRule):
         """Return what it keeps as plain values."""
         limits = tuple([(digest, tuple(row)) for digest, row in self._limits.items()])
         used = tuple([(name, tuple(rows.items())) for name, rows in self._used.items()])
-        return {"occurred": self.occurred, "limits": limits, "used": used}
+        return {"occurred": self.judged, "limits": limits, "used": used}
 
     def on_changed(self, report: ModeChanged | Wiped) -> None:
         """What a cluster that follows another, or leads again, counted is not what it holds."""
@@ -81,7 +81,7 @@ class LimitedTokens(StandingRule):
                 self._endless.clear()
             self._endless[text] = None
             return
-        self.occurred = True
+        self.judged += 1
         now_ns = self._scene.queries.parts.nodes[report.node].core.now()
         what = f"{report.node} of {report.cluster} carried a request out with a token"
         if limits.until_ns and now_ns >= limits.until_ns:

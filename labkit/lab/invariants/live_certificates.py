@@ -84,7 +84,7 @@ class LiveCertificates(StandingRule):
     def on_served(self, report: SecondaryServed) -> None:
         """Judge a primary that answered somebody as one of its secondaries."""
         primary, host, secondary_id, what = report
-        self.occurred = True
+        self.judged += 1
         queries = self._scene.queries
         if host not in queries.parts.nodes:
             self._found(f"{primary} answered {what} to {host}, which belongs to no cluster")

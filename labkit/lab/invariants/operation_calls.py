@@ -72,7 +72,7 @@ class OperationCalls(StandingRule):
             return
         if operation not in PROTECTED:
             return
-        self.occurred = True
+        self.judged += 1
         given = body.get("dr_operation_token")
         why = self._why_invalid(cluster, core, operation, given if isinstance(given, str) else "")
         if why:

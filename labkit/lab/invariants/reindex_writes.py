@@ -33,7 +33,7 @@ class ReindexWrites(StandingRule):
 
     def state(self) -> dict[str, Any]:
         """Return what it keeps as plain values."""
-        return {"occurred": self.occurred, "begun": tuple(self._begun)}
+        return {"occurred": self.judged, "begun": tuple(self._begun)}
 
     def on_observed(self, report: Observed) -> None:
         """A reindex may begin."""
@@ -60,7 +60,7 @@ class ReindexWrites(StandingRule):
         tree = queries.parts.nodes[active].journal.tree if active else None
         if tree is None or cluster in self._scene.corrupted:
             return
-        self.occurred = True
+        self.judged += 1
         contents, store = queries.contents(cluster), queries.parts.stores[cluster]
         for key, stored in contents.items():
             if tree.leaf(key) != leaf_digest(key, stored):

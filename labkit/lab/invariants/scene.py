@@ -34,16 +34,21 @@ class LabFollower(Protocol):
 
 
 class StandingRule:
-    """One standing rule: what it judges, what it keeps for that, and whether there was any occasion to break it."""
+    """One standing rule: what it judges, what it keeps for that, and how often it judged."""
 
-    __slots__ = ("_scene", "occurred")
+    __slots__ = ("_scene", "judged")
 
     def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
         self._scene = scene
-        self.occurred: bool = state.get("occurred", False)
+        self.judged: int = state.get("occurred", 0)  # files of earlier versions say only whether it did: True is 1
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({'judged' if self.occurred else 'no occasion yet'})"
+        return f"{type(self).__name__}({f'judged {self.judged} times' if self.judged else 'no occasion yet'})"
+
+    @property
+    def occurred(self) -> bool:
+        """Whether there was any occasion to break it."""
+        return self.judged > 0
 
     @property
     def judgements(self) -> Judgements:
@@ -55,4 +60,4 @@ class StandingRule:
 
     def state(self) -> dict[str, Any]:
         """Return what it keeps as plain values."""
-        return {"occurred": self.occurred}
+        return {"occurred": self.judged}

@@ -29,7 +29,7 @@ class StandbyAnswers(StandingRule):
         vault = parts.nodes[report.node].vault
         if vault.core.leadership.active:
             return
-        self.occurred = True
+        self.judged += 1
         request, status = report.request, report.answer.status
         if status == 307:
             target = parts.directory.resolve(vault.core.leadership.leader_cluster)

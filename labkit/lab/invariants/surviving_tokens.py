@@ -91,7 +91,7 @@ class SurvivingTokens(StandingRule):
         node = queries.active_node(cluster)
         if report.mode != "primary" or not node:
             return
-        self.occurred = True
+        self.judged += 1
         core, store = queries.parts.nodes[node].core, queries.parts.stores[cluster]
         held = self._held[cluster] = {}
         for digest in store.list(IDS)[:MAX_HELD]:

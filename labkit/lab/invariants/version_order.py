@@ -105,7 +105,7 @@ class VersionOrder(StandingRule):
         cas = options.get("cas") if isinstance(options, dict) else None
         if made is None or not made.version or type(cas) is not int:
             return
-        self.occurred = True
+        self.judged += 1
         if made.version != cas + 1:
             what = f"a write of {report.correlation.asker} that is to follow version {cas} of {made.path}"
             self._scene.found(VERSION_ORDER, f"{what} made version {made.version}")
@@ -138,7 +138,7 @@ class VersionOrder(StandingRule):
             return
         answers = self._answers.get(secret, ())
         if answers:
-            self.occurred = True
+            self.judged += 1
             for other in reversed(answers):
                 before = other.at_ns < started_ns
                 if before or (other.version == answer.version and other.is_write and answer.is_write):

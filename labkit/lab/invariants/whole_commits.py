@@ -99,7 +99,7 @@ class WholeCommits(StandingRule):
         made = self._made.get(upstream, {})
         changes = made[number] if number == before + 1 and number in made else self._left(made, before, number)
         if changes is not None:
-            self.occurred = True
+            self.judged += 1
             stores = self._scene.queries.parts.stores
             ours, theirs = stores[cluster].values, stores[upstream].values
             for key, digest in changes:
@@ -132,7 +132,7 @@ class WholeCommits(StandingRule):
         newer = range(number + 1, queries.last_entry(upstream) + 1)
         if queries.mode_of(upstream) != "primary" or not all(each in made for each in newer):
             return
-        self.occurred = True
+        self.judged += 1
         later: dict[str, set[bytes | None]] = {}
         for each in newer:
             for key, digest in made[each]:

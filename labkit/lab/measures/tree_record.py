@@ -4,7 +4,7 @@
 2. Rows are plain tuples in sealed chunks (R3): a branch keeps its past, and goes on.
 3. Keys and digests are those of commit reports, which the histories keep.  Nothing is folded: where leaves are read,
    an index is copied (D7).
-4. Nothing of it is in the trace.
+4. Nothing of it is in the trace.  Beside it stands what requests carried (``request_record``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from labkit.lab.measures.request_record import RequestRecord
 from labkit.lab.queries import STREAMING, Queries
 from labkit.lab.records.chunks import Chunks
 from labkit.lab.wire import reports
@@ -39,13 +40,14 @@ class TreeRecord:
     ``reindex`` nothing.
     """
 
-    __slots__ = ("_clock", "_commits", "_floors", "_queries", "_reached", "rows")
+    __slots__ = ("_clock", "_commits", "_floors", "_queries", "_reached", "requests", "rows")
 
     def __init__(self, queries: Queries, state: dict[str, Any] | None = None) -> None:
         state = state or {}
         self._queries, self._clock = queries, queries.parts.clock
         self._commits = queries.parts.ledger.histories.commits
         self.rows: Chunks[tuple[Any, ...]] = Chunks(state.get("rows", ()))
+        self.requests = RequestRecord(queries.parts.trace, state.get("requests", ()))
         self._floors: dict[str, int] = dict(state.get("floors", {}))  # the entries above are recorded, by cluster
         self._reached: dict[str, int] = dict(state.get("reached", {}))  # the entry of its upstream, by secondary
 
@@ -93,7 +95,12 @@ class TreeRecord:
 
     def state(self) -> dict[str, Any]:
         """Return it as plain values, the rows in sealed chunks."""
-        return {"rows": self.rows.state(), "floors": dict(self._floors), "reached": dict(self._reached)}
+        return {
+            "rows": self.rows.state(),
+            "requests": self.requests.rows.state(),
+            "floors": dict(self._floors),
+            "reached": dict(self._reached),
+        }
 
     def _since(self, cluster: str, entry: int) -> Commits:
         """Return the commits of a cluster's history after an entry, oldest first: each made one entry."""

@@ -140,10 +140,15 @@ class RecoveryLedger(Ledger):
         if not self.promotions:
             return RecoveryTime(None)
         last = self.promotions[-1]
+        first = self.first_after(last)
+        return RecoveryTime(None if first is None else (first.at_ns - last.fault_ns) / SECOND_NS)
+
+    def first_after(self, promotion: Promotion) -> Write | None:
+        """Return the first acknowledged write that a survivor committed after its promotion; None without one."""
         for write in self.writes:
-            if write.committed.cluster == last.survivor and write.committed.commit >= last.next_commit:
-                return RecoveryTime((write.at_ns - last.fault_ns) / SECOND_NS)
-        return RecoveryTime(None)
+            if write.committed.cluster == promotion.survivor and write.committed.commit >= promotion.next_commit:
+                return write
+        return None
 
     def state(self) -> dict[str, Any]:
         """Return the ledger as plain values."""

@@ -81,13 +81,14 @@ OLD_FIELDS = (OLD_POLICIES, OLD_TTL, OLD_MAX_TTL, OLD_PERIOD, OLD_NUM_USES)
 def settle_old_names(sent: dict[str, Any], names: Mapping[str, str], kept: tuple[str, ...]) -> tuple[str, ...]:
     """Put the new names in place of the old ones that were sent; return the old names that the role shows from now on.
 
-    ``kept`` are those that it showed; one ends when its field is written by the new name only.
+    ``kept`` are those that it showed; one ends when its field is written by the new name only.  Policies that come by
+    their old name are cleaned, as at the paths of policies.
     """
     shown = dict.fromkeys(kept)
     for old, name in names.items():
         value = sent.pop(old, None)
         if value is not None:
-            sent.setdefault(name, value)
+            sent.setdefault(name, cleaned(value) if name == "token_policies" else value)
             shown[old] = None
         elif name in sent:
             shown.pop(old, None)

@@ -10,10 +10,11 @@ from html import escape
 from typing import Any, NamedTuple
 
 from labkit.views.comparison import Comparison
-from labkit.views.player.data import MICROSECOND_NS, data_of, paced
+from labkit.views.player.data import data_of, paced
+from labkit.views.player.message_columns import microseconds
 from labkit.views.player.packed_columns import packed
 from labkit.views.player.page_parts import Shown, two_columns
-from labkit.views.player.recording import Recording, stretches_of
+from labkit.views.player.recorded.recording import Recording, stretches_of
 from labkit.views.player.stage import stage_of
 
 
@@ -26,10 +27,10 @@ class RunBeside(NamedTuple):
     def data(self, first: Recording) -> dict[str, Any]:
         """Return what the script is given beside the first run: the other, their common pace and first difference."""
         recording = self.shown.recording
-        mine = recording._replace(explanations={}, losses=(), loss_explanations=(), trees=None)
-        apart = None if self.found.at_ns is None else self.found.at_ns // MICROSECOND_NS
+        mine = recording._replace(explanations={}, losses=(), trees=None)
+        apart = None if self.found.at_ns is None else microseconds(self.found.at_ns)
         other = {**packed(data_of(mine, stage_of(mine))), "axis": self.shown.axis, "apart": apart}
-        lost = [[loss.write.at_ns // MICROSECOND_NS, loss.promoted_ns // MICROSECOND_NS] for loss in recording.losses]
+        lost = [[microseconds(loss.write.at_ns), microseconds(loss.promoted_ns)] for loss in recording.losses]
         pace = paced(stretches_of(first, recording))
         return {"beside": {**other, "lost": lost}, "apart": apart, "pace": pace}
 

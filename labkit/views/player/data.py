@@ -1,7 +1,6 @@
 """Data: what the script of a player is given, as plain values: short lists of whole numbers, and tables of words.
 
-Instants are microseconds.  Each message is a few differences: to the end of the message before it, to its own sending,
-in rows of the trace, and to its cause's place in the list.
+Instants are microseconds.
 """
 
 from __future__ import annotations
@@ -9,117 +8,74 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from labkit.lab.causes.explanation import ROOTS, Explanation
+from labkit.lab.causes.explanation import Explanation
 from labkit.lab.measures.state_spans import Span
 from labkit.lab.measures.trees_over_time import Page, TreesOverTime
 from labkit.vault.replication.tree.merkle import FAN_OUT
+from labkit.views.player.message_columns import ValueTable, differences, message_columns, microseconds
+from labkit.views.player.opening import opening_ns
 from labkit.views.player.pace import Stretch
-from labkit.views.player.recording import Recording
-from labkit.views.player.stage import Stage
+from labkit.views.player.recorded.recording import MAX_LOST_SHOWN, Loss, Recording
+from labkit.views.player.recorded.write_gaps import WriteGap
+from labkit.views.player.stage import Stage, StageHost
 from labkit.views.state_words import in_words
-
-OUTCOMES = ("answered", "refused", "unknown")
-MICROSECOND_NS = 1_000
-
-
-class _Table:
-    """Values in the order in which they came first, each once."""
-
-    def __init__(self) -> None:
-        self.values: dict[Any, int] = {}
-
-    def place(self, value: Any) -> int:
-        """Return the place of a value, a new one where it is not there yet."""
-        return self.values.setdefault(value, len(self.values))
 
 
 def data_of(recording: Recording, stage: Stage) -> dict[str, Any]:
     """Return what the script is given."""
-    sentences = _Table()
+    sentences = ValueTable()
     chains = {row: _chain(explanation, sentences) for row, explanation in recording.explanations.items()}
-    losses = [
-        [_us(loss.write.at_ns), _us(loss.promoted_ns), loss.write.client, loss.write.path] for loss in recording.losses
+    numbers = {message.row: number for number, message in enumerate(recording.messages)}
+    happenings = [
+        [microseconds(one.at_ns), one.kind, one.words, one.row, chains.get(one.row)] for one in recording.happenings
     ]
-    lost_chains = [_chain(found, sentences) for found in recording.loss_explanations]
+    losses = [_loss(loss, numbers, sentences) for loss in recording.losses[:MAX_LOST_SHOWN]]
     return {
-        "end": _us(recording.end_ns),
-        "hosts": [[one.host.name, one.host.kind, round(one.x), round(one.y), one.host.site] for one in stage.hosts],
-        **_messages(recording, [one.host.name for one in stage.hosts]),
+        "happenings": happenings,  # what the page's table has just said packs best first
+        "sentences": [[microseconds(at_ns), sentence, row] for at_ns, sentence, row in sentences.values],
+        "losses": losses,
+        "lost": [[microseconds(loss.write.at_ns), microseconds(loss.promoted_ns)] for loss in recording.losses],
+        "gaps": [_gap(gap) for gap in recording.gaps],
+        "end": microseconds(recording.end_ns),
+        "first": microseconds(opening_ns(recording)),
+        "hosts": [_host(one) for one in stage.hosts],
         "clusters": _clusters(recording),
         "lines": _lines(recording),
-        "happenings": [
-            [_us(one.at_ns), one.kind, one.words, one.row, chains.get(one.row)] for one in recording.happenings
-        ],
-        "losses": [[*loss, chain] for loss, chain in zip(losses, lost_chains, strict=False)],
-        "lost": [[_us(loss.write.at_ns), _us(loss.promoted_ns)] for loss in recording.losses],
-        "sentences": [[_us(at_ns), sentence, row] for at_ns, sentence, row in sentences.values],
-        "operations": _operations(recording),
-        "before": [recording.before[name] for name in OUTCOMES],
-        "pace": paced(recording.stretches),
-        "trees": None if recording.trees is None else _trees(recording.trees),
         "stage": _stage(stage),
+        "pace": paced(recording.stretches),
+        **message_columns(recording, [one.host.name for one in stage.hosts]),
+        "trees": None if recording.trees is None else _trees(recording.trees),
     }
 
 
-def _us(at_ns: int) -> int:
-    return at_ns // MICROSECOND_NS
+def _host(placed: StageHost) -> list[Any]:
+    """Return a host: its name, what it is, where it stands, its site, and of a client how long it waits."""
+    host = placed.host
+    waits = [microseconds(host.timeout_ns)] if host.timeout_ns else []
+    return [host.name, host.kind, round(placed.x), round(placed.y), host.site, *waits]
 
 
-def _chain(explanation: Explanation | None, sentences: _Table) -> list[Any] | None:
+def _chain(explanation: Explanation | None, sentences: ValueTable) -> list[Any] | None:
     """Return a chain of causes: the places of its sentences, then what its root, the last of them, is."""
     if explanation is None:
         return None
     return [
         [sentences.place((step.at_ns, step.sentence, step.row)) for step in explanation.steps],
-        ROOTS[explanation.origin],
+        explanation.root_is,
     ]
 
 
-def _messages(recording: Recording, hosts: list[str]) -> dict[str, Any]:
-    """Return the messages as columns, and their kinds: source, target, what, whether lost, and the shortest flight.
-
-    A flight is said as what it took more than the shortest of its kind.
-    """
-    places, whats, kinds = {name: number for number, name in enumerate(hosts)}, _Table(), _Table()
-    numbers = {message.row: number for number, message in enumerate(recording.messages)}
-    of_kind = [
-        kinds.place((places[one.source], places[one.target], whats.place(one.what), int(one.lost)))
-        for one in recording.messages
-    ]
-    took = [_us(one.at_ns) - _us(one.sent_ns) for one in recording.messages]
-    shortest = [min(its) for its in _grouped(of_kind, took, len(kinds.values))]
-    causes = [numbers.get(one.cause, number) for number, one in enumerate(recording.messages)]
-    return {
-        "messages": {
-            "at": _differences(_us(one.at_ns) for one in recording.messages),
-            "took": [us - shortest[kind] for us, kind in zip(took, of_kind, strict=True)],
-            "kind": of_kind,
-            "row": _differences(one.row for one in recording.messages),
-            "cause": [number - cause for number, cause in enumerate(causes)],
-        },
-        "kinds": [[*kind, least] for kind, least in zip(kinds.values, shortest, strict=True)],
-        "whats": list(whats.values),
-        "gone": [
-            [numbers[one.row], _us(one.gone_ns)] for one in recording.messages if one.lost and one.gone_ns != one.at_ns
-        ],
-        "interesting": _differences([numbers[row] for row in recording.interesting]),
-    }
+def _loss(loss: Loss, numbers: dict[int, int], sentences: ValueTable) -> list[Any]:
+    """Return a lost write: when it was acknowledged and lost, whose it was, its path, its messages, and why."""
+    way = [numbers[row] for row in loss.way if row in numbers]
+    instants = [microseconds(loss.write.at_ns), microseconds(loss.promoted_ns)]
+    return [*instants, loss.write.client, loss.write.path, way, _chain(loss.explanation, sentences)]
 
 
-def _grouped(of_kind: list[int], values: list[int], count: int) -> list[list[int]]:
-    """Return the values of each kind."""
-    found: list[list[int]] = [[] for _ in range(count)]
-    for kind, value in zip(of_kind, values, strict=True):
-        found[kind].append(value)
-    return found
-
-
-def _differences(numbers: Iterable[int]) -> list[int]:
-    found, last = [], 0
-    for number in numbers:
-        found.append(number - last)
-        last = number
-    return found
+def _gap(gap: WriteGap) -> list[Any]:
+    """Return a stretch without a write: from when to when, whose promotion, and until when what of it was what."""
+    parts = [[microseconds(part.to_ns), part.words] for part in gap.parts]
+    return [microseconds(gap.from_ns), microseconds(gap.to_ns), gap.survivor, parts]
 
 
 def _clusters(recording: Recording) -> list[Any]:
@@ -128,8 +84,8 @@ def _clusters(recording: Recording) -> list[Any]:
     return [
         [
             name,
-            [[_us(span.from_ns), span.what, _words(span)] for span in bars.get(name, ())],
-            [[node, [[_us(span.from_ns), span.what] for span in nodes.get(node, ())]] for node in members],
+            [[microseconds(span.from_ns), span.what, _words(span)] for span in bars.get(name, ())],
+            [[node, [[microseconds(span.from_ns), span.what] for span in nodes.get(node, ())]] for node in members],
         ]
         for name, members in recording.clusters.items()
     ]
@@ -151,20 +107,17 @@ def _by_row(spans: Iterable[Span]) -> dict[str, list[Span]]:
 
 def _lines(recording: Recording) -> list[Any]:
     """Return the stretches in which a line was under a fault; an inner one has its site as both ends."""
-    return [[span.a, span.b, _us(span.from_ns), _us(span.to_ns), span.words, span.cut] for span in recording.lines]
-
-
-def _operations(recording: Recording) -> dict[str, list[int]]:
-    """Return when operations ended, as differences, and how: a place in answered, refused, in doubt."""
-    found = sorted((_us(operation.at_ns), OUTCOMES.index(operation.outcome)) for operation in recording.operations)
-    return {"at": _differences(at for at, _ in found), "how": [how for _, how in found]}
+    return [
+        [span.a, span.b, microseconds(span.from_ns), microseconds(span.to_ns), span.words, span.cut]
+        for span in recording.lines
+    ]
 
 
 def paced(stretches: Iterable[Stretch]) -> list[Any]:
     """Return the stretches: how long each was and is on screen in milliseconds, and its kind."""
     found, last = [], 0
     for stretch in stretches:
-        to = _us(stretch.to_ns)
+        to = microseconds(stretch.to_ns)
         found.append([to - last, round(stretch.shown_ms, 1), stretch.kind])
         last = to
     return found
@@ -175,22 +128,35 @@ def _trees(trees: TreesOverTime) -> dict[str, Any]:
 
     A page is its number, those of the local tree after those of the replicated one.
     """
-    pairs = _Table()
+    pairs = ValueTable()
     compared = [
-        [pairs.place((one.cluster, one.upstream)), _us(one.from_ns), _us(one.to_ns), _differences(_pages(one.left))]
+        [
+            pairs.place((one.cluster, one.upstream)),
+            microseconds(one.from_ns),
+            microseconds(one.to_ns),
+            differences(_pages(one.left)),
+        ]
         for one in trees.compared
     ]
     return {
-        "since": _us(trees.since_ns),
+        "since": microseconds(trees.since_ns),
         "compared": compared,
         "apart": {
             "pair": [pairs.place((one.cluster, one.upstream)) for one in trees.apart],
-            "from": _differences(_us(one.from_ns) for one in trees.apart),
-            "took": _differences(_us(one.to_ns) - _us(one.from_ns) for one in trees.apart),
-            "pages": [_differences(_pages(one.pages)) for one in trees.apart],
+            "from": differences(microseconds(one.from_ns) for one in trees.apart),
+            "took": differences(microseconds(one.to_ns) - microseconds(one.from_ns) for one in trees.apart),
+            "pages": [differences(_pages(one.pages)) for one in trees.apart],
         },
         "damaged": [
-            [one.cluster, _us(one.from_ns), _us(one.to_ns), one.layer, one.tree, one.page, one.subpage]
+            [
+                one.cluster,
+                microseconds(one.from_ns),
+                microseconds(one.to_ns),
+                one.layer,
+                one.tree,
+                one.page,
+                one.subpage,
+            ]
             for one in trees.damaged
         ],
         "pairs": list(pairs.values),

@@ -1,6 +1,6 @@
 """Pace: how long each stretch of a run is on screen.
 
-1. A flight of interest takes 300 ms or more, and whatever happens is held for a moment; nothing passes faster than it
+1. A flight of interest takes 400 ms or more, and whatever happens is held for a moment; nothing passes faster than it
    did while there is anything of interest.
 2. A stretch without anything of interest takes half a second at most.
 """
@@ -13,8 +13,8 @@ from math import ceil
 from typing import NamedTuple
 
 MILLISECOND_NS = 1_000_000
-FLIGHT_MS = 300
-HELD_NS, HELD_MS = 20 * MILLISECOND_NS, 600
+FLIGHT_MS = 400
+HELD_NS, HELD_MS = 20 * MILLISECOND_NS, 1_000
 QUIET_MS = 500
 SLOW, QUIET, TRUE = "slow", "quiet", "true"
 

@@ -17,14 +17,18 @@ SIGNS = "".join(chr(code) for code in range(33, 127) if chr(code) not in "\"'<\\
 HALF = len(SIGNS) // 2
 COLUMNS = {
     "messages": ("took", "kind", "row", "cause"),
-    "operations": ("at", "how"),
+    "operations": ("by", "how", "began"),
+    "silent": ("at", "took", "who", "how"),
+    "asks": ("at", "how"),
+    "again": ("place", "back"),
 }
+LISTS = ("interesting", "carried")
 SIGNED = {"apart": ("pair", "from", "took")}
 
 
 def packed(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data of a player with its long lists as text."""
-    found = {**data, "interesting": text_of(data["interesting"])}
+    found = {**data, **{name: text_of(data[name]) for name in LISTS}}
     for part, names in COLUMNS.items():
         found[part] = {**data[part], **{name: text_of(data[part][name]) for name in names}}
     found["messages"]["sent"] = text_of(map(with_sign, _sent_later(data)))

@@ -14,9 +14,10 @@ from typing import Any
 from labkit.service.durations import SECOND_NS
 from labkit.views.player.beside import RunBeside
 from labkit.views.player.data import data_of
+from labkit.views.player.map_signs import legend_of
 from labkit.views.player.packed_columns import packed
 from labkit.views.player.page_parts import Shown, two_columns
-from labkit.views.player.recording import MAX_LOST_SHOWN, Recording
+from labkit.views.player.recorded.recording import MAX_LOST_SHOWN, Recording
 from labkit.views.player.script import script
 from labkit.views.player.stage import stage_of
 from labkit.views.player.style import style
@@ -28,17 +29,17 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
 KEYS = (
-    "Keys, on timeline or map: left, right: one event; Page Up, Page Down: what happened; Home, End; space: play or "
-    "pause; t: true pace; +, -: faster, slower; z, x: zoom in, out; Enter: why; on the map up, down: a message. A drag "
-    "with the shift key takes a stretch of the timeline."
+    "Keys, on timeline and map: left, right: event, with shift a millisecond; comma, point: any message; Page Up, Page "
+    "Down: what happened; Home, End; space: play; t: true pace; + -: faster, slower; z x: zoom, as a drag with shift; "
+    "< >: scroll; Enter: why; Escape closes that; up, down on the map: a message."
 )
 NO_TREES = "Which pages of the trees differ was not recorded: call lab.keep_pictures() before the run."
 BUTTONS = (
     ("play", "Play", "space"),
-    ("previous", "Earlier", "what happened before: Page Up"),
-    ("back", "Step back", "one event back: left"),
-    ("forward", "Step", "one event on: right"),
-    ("next", "Later", "what happens next: Page Down"),
+    ("previous", "Earlier", "Page Up"),
+    ("back", "Step back", "left"),
+    ("forward", "Step", "right"),
+    ("next", "Later", "Page Down"),
     ("slower", "Slower", "-"),
     ("faster", "Faster", "+"),
     ("true", "True pace", "t"),
@@ -47,7 +48,7 @@ BUTTONS = (
     ("out", "Zoom out", "x"),
 )
 """The buttons: identifier, words, and the key that does the same."""
-APART = ("apart", "First difference", "where the two runs part: d")
+APART = ("apart", "First difference", "d")
 
 
 class Section:
@@ -77,7 +78,8 @@ def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | 
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<title>{title}</title><style>{style()}</style></head><body class="still"><main>',
+            f"<title>{title}</title><style>{style(has_trees=recording.trees is not None)}</style>",
+            '</head><body class="still"><main>',
             f'<header><h1>{title}</h1><p class="faint">{escape(shown.facts)}</p></header>',
             "<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>",
             _player(shown, beside),
@@ -92,10 +94,10 @@ def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | 
 
 
 def parts_of_page(shown: Shown) -> dict[str, Any]:
-    """Return what a page that has a player already shows of a run: its data, its timeline, and what happened."""
+    """Return what a page that has a player shows of a run: its data, its timeline, what happened, and its legend."""
     data = {**data_of(shown.recording, stage_of(shown.recording)), "axis": shown.axis}
     tables = f"{_lost(shown.recording)}{happened_table(shown.recording)}"
-    return {"data": data, "timeline": shown.still, "tables": tables}
+    return {"data": data, "timeline": shown.still, "tables": tables, "legend": legend_of(shown.recording)}
 
 
 def _player(shown: Shown, beside: RunBeside | None) -> str:
@@ -105,22 +107,22 @@ def _player(shown: Shown, beside: RunBeside | None) -> str:
     """
     trees = "" if shown.recording.trees is not None else f'<p class="faint">{NO_TREES}</p>'
     rows = (*BUTTONS, APART) if beside is not None and beside.found.at_ns is not None else BUTTONS
-    buttons = "".join(
-        f'<button type="button" id="{name}" title="{hint}">{words}</button>' for name, words, hint in rows
-    )
+    buttons = "".join(f'<button id="{name}" title="{key}">{words}</button>' for name, words, key in rows)
     controls = (
-        f'<div class="bar live"><div id="controls" role="toolbar" aria-label="playing">{buttons}</div>'
+        f'<div class="bar live"><div id="controls" role="toolbar" aria-label="controls">{buttons}</div>'
         f'<p><b id="speed"></b></p></div>{SPOKEN}'
     )
+    legend = "".join(f"<span>{escape(words)}</span>" for words in legend_of(shown.recording))
     more = (
-        '<p id="legend" class="faint"></p><section id="answer" tabindex="-1" aria-label="why" hidden></section>'
-        '<p id="said" class="said"></p><p>Clients and operators: <span id="got"></span></p>'
+        f'<p id="legend" class="faint">{legend}</p>'
+        '<section id="answer" tabindex="-1" aria-label="why" hidden></section>'
+        '<p id="said" class="said"></p><p><span id="got"></span></p>'
         f'<div id="trees">{trees}</div>'
     )
     stage = two_columns(
         "", "map with messages", shown.still, more, '<div id="zoom" class="labkit-picture" hidden></div>'
     )
-    keys = f'<p id="keys" class="live faint">{KEYS}</p>'
+    keys = f'<p id="keys" class="live faint">{escape(KEYS)}</p>'
     return f"{controls}{stage}{keys}{'' if beside is None else beside.html}"
 
 
@@ -150,6 +152,7 @@ def _lost(recording: Recording) -> str:
         for loss in shown
     )
     more = f"<p>and {len(recording.losses) - len(shown)} more</p>" if len(recording.losses) > len(shown) else ""
+    more += "".join(f"<p>{escape(words)}</p>" for words in recording.lacked)
     return (
         f"<section><h2>Acknowledged writes that are lost: {len(recording.losses)}</h2>"
         '<div class="table"><table id="lost"><thead><tr><th>acknowledged, second<th>client<th>path'

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from labkit.views.picture import Picture
-from labkit.views.player.recording import Recording
+from labkit.views.player.recorded.recording import Recording
 
 Axis = dict[str, float]
 """Where the timeline's time begins and ends, and how high its marks are: left, right, top, bottom."""

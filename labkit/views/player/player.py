@@ -21,7 +21,7 @@ from labkit.views.picture import Picture
 from labkit.views.player.beside import RunBeside
 from labkit.views.player.page import Section, happened_table, page_of, parts_of, parts_of_page
 from labkit.views.player.page_parts import Axis, Shown
-from labkit.views.player.recording import Recording, recording_of
+from labkit.views.player.recorded.recording import Recording, recording_of
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
@@ -62,10 +62,17 @@ class Player:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was recorded as plain values; instants in nanoseconds."""
-        found: dict[str, Any] = parts_of(self.recording)
+        found: dict[str, Any] = parts_of(self.recording._replace(losses=()))
         losses = [
-            {"at_ns": write.at_ns, "client": write.client, "path": write.path, "promoted_ns": promoted_ns}
-            for write, promoted_ns in self.recording.losses
+            {
+                "at_ns": loss.write.at_ns,
+                "client": loss.write.client,
+                "path": loss.write.path,
+                "promoted_ns": loss.promoted_ns,
+                "messages": list(loss.way),
+                "why": parts_of(loss.explanation),
+            }
+            for loss in self.recording.losses
         ]
         return {"title": self.title, "facts": self.facts, **self.more, **found, "losses": losses}
 

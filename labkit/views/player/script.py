@@ -9,7 +9,10 @@ from functools import cache
 from labkit.views.player.shortening import shortened
 from labkit.views.player.style import STATIC
 
-MODULES = ("run", "pace", "map", "trees", "answer", "beside", "zoom", "player")
+MODULES = (
+    *("run", "words", "pace", "map", "controls", "timeline", "trees", "answer", "beside", "space_time", "zoom"),
+    "player",
+)
 START = "startPlayer"
 """What the page calls: it keeps its name."""
 

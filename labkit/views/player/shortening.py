@@ -1,8 +1,8 @@
 """Shortening: a script of the house without comments and spaces, and with short names for what it declares.
 
 1. Names of properties stay, and so does what is not declared in the script.
-2. What all statements of the outermost level know has one short name, in capitals; a name that is declared within one
-   of them has one short name there.  No name comes to stand for two things where it stood for one.
+2. A name is declared in a function or outside of all.  In a function it has one short name, other than those of what
+   the function uses from outside; what is declared outside of all has capitals.
 3. A statement ends with a semicolon or a brace, so that lines may be joined.  A brace after ``)``, ``=>``, ``;``,
    another brace or a word such as ``else`` holds statements, any other is an object or a pattern.
 """
@@ -22,9 +22,12 @@ LISTED = (
 WORDS = frozenset(LISTED.split())
 """What names nothing."""
 RESERVED = WORDS | frozenset(["as", "get", "set", "var", "with"])
-SMALL, CAPITAL = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SMALL, CAPITAL = "etaoinsrlcdmupfhgbvwykxjqz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Letters; the small ones as often as texts have them: so the script packs better."""
 NAME, TEXT, SPACE, SIGN = "name", "text", "space", "sign"
 VARIABLE, BOTH, OTHER = "variable", "both", "other"
+OUTSIDE = -1
+ENDS = frozenset([",", ";", ")", "]", "}"])
 BEFORE_BLOCK = frozenset([")", "=>", ";", "{", "}", "else", "try", "finally", "do"])
 BEFORE_BOUND = frozenset(["(", ",", "[", "{", ":", "...", "const", "let"])
 BEFORE_PATTERN = frozenset("(,=:[!&|?{};")
@@ -44,27 +47,131 @@ class ScriptPart(NamedTuple):
     text: str
 
 
+class ScriptFunction(NamedTuple):
+    """A function: its parameters and its body, from one place to before another, and the function around it, if any."""
+
+    start: int
+    end: int
+    outer: int
+
+
 def shortened(source: str, kept: Iterable[str] = ()) -> str:
     """Return a script that does the same, with short names but for those that are kept."""
     parts = [part for part in parts_of(source) if part.kind != SPACE]
-    uses, depths = list(_uses(parts)), list(_depths(parts))
-    bound = [(place, by) for place, by in _bound_places(parts) if uses[place] != OTHER]
-    common = {parts[place].text for place, by in bound if by >= 0 and depths[by] == 0} - set(kept)
-    statements = list(_statements(parts, depths))
-    own = [
-        {parts[place].text for place, _ in bound if place in statement} - common - set(kept) for statement in statements
-    ]
-    used = [Counter(parts[place].text for place in statement if uses[place] != OTHER) for statement in statements]
-    taken = {name for names, mine in zip(used, own, strict=True) for name in set(names) - mine} - common | RESERVED
-    short = _short_names(common, sum(used, Counter()), CAPITAL, taken)
+    uses = list(_uses(parts))
+    names = _renamed(parts, uses, frozenset(kept))
     texts: list[str] = []
-    for statement, mine, names in zip(statements, own, used, strict=True):
-        here = short | _short_names(mine, names, SMALL, taken)
-        for place in statement:
-            text = parts[place].text
-            texts += [text, ":"] if uses[place] == BOTH and text in here else []
-            texts.append(here.get(text, text) if uses[place] != OTHER else text)
+    for place, (part, use) in enumerate(zip(parts, uses, strict=True)):
+        texts += [part.text, ":"] if use == BOTH and place in names else []
+        texts.append(names.get(place, part.text))
     return _joined(texts)
+
+
+def _renamed(parts: Sequence[ScriptPart], uses: Sequence[str], kept: frozenset[str]) -> dict[int, str]:
+    """Return the short name of each variable, by its place; those that stay are left out."""
+    scopes = _scopes(parts)
+    inside = _innermost(scopes, len(parts))
+    declared = {(inside[by], parts[place].text) for place, by in _bound_places(parts) if uses[place] != OTHER}
+    found: dict[int, tuple[int, str]] = {}  # by place: the scope that declares the name, and the name
+    used: dict[int, set[tuple[int, str]]] = {}  # by scope: what it uses, its own and that of scopes around it
+    taken = set(RESERVED | kept)
+    for place, part in enumerate(parts):
+        if uses[place] == OTHER:
+            continue
+        around = list(_around(scopes, inside[place]))
+        owner = next((scope for scope in around if (scope, part.text) in declared), None)
+        if owner is None or (owner == OUTSIDE and part.text in kept):
+            taken.add(part.text)
+            continue
+        found[place] = (owner, part.text)
+        for scope in around[: around.index(owner) + 1]:
+            used.setdefault(scope, set()).add(found[place])
+    short: dict[tuple[int, str], str] = {}
+    first = {one: place for place, one in reversed(found.items())}
+    times = Counter(found.values())
+    for scope in (OUTSIDE, *range(len(scopes))):  # a function comes after the one around it
+        mine = [one for one in used.get(scope, ()) if one[0] == scope]
+        mine.sort(key=lambda one: (-times[one], one[1]) if scope == OUTSIDE else (first[one], ""))
+        there = taken | {short[one] for one in used.get(scope, ()) if one[0] != scope}
+        free = (name for name in _made_of(CAPITAL if scope == OUTSIDE else SMALL) if name not in there)
+        short.update(zip(mine, free, strict=False))
+    return {place: short[one] for place, one in found.items()}
+
+
+def _scopes(parts: Sequence[ScriptPart]) -> list[ScriptFunction]:
+    """Return every function, each after the one that it is in."""
+    found: list[ScriptFunction] = []
+    around: list[int] = []
+    for place, part in enumerate(parts):
+        while around and found[around[-1]].end <= place:
+            around.pop()
+        end = _function_end(parts, place, part)
+        if end:
+            found.append(ScriptFunction(place, end, around[-1] if around else OUTSIDE))
+            around.append(len(found) - 1)
+    return found
+
+
+def _function_end(parts: Sequence[ScriptPart], place: int, part: ScriptPart) -> int:
+    """Return where a function ends whose parameters begin at a place; 0 where none do."""
+    if part.kind == NAME and part.text not in WORDS and parts[min(place + 1, len(parts) - 1)].text == "=>":
+        return _body_end(parts, place + 2)
+    if part.text != "(" or part.kind != SIGN:
+        return 0
+    close = _close_of(parts, place)
+    after = parts[close + 1].text if close + 1 < len(parts) else ""
+    if after == "=>":
+        return _body_end(parts, close + 2)
+    before = parts[place - 1] if place else part
+    is_method = before.kind == NAME and before.text not in WORDS
+    return _close_of(parts, close + 1) + 1 if after == "{" and is_method else 0
+
+
+def _body_end(parts: Sequence[ScriptPart], place: int) -> int:
+    """Return where the body of an arrow function ends: a block, or what comes before a comma or a bracket's end."""
+    if parts[place].text == "{":
+        return _close_of(parts, place) + 1
+    depth = 0
+    for end in range(place, len(parts)):
+        kind, text = parts[end]
+        is_end = (kind == SIGN and text in ENDS) or (kind == TEXT and text[0] == "}")
+        if depth == 0 and is_end:
+            return end
+        depth += _change(parts[end])
+    return len(parts)
+
+
+def _close_of(parts: Sequence[ScriptPart], place: int) -> int:
+    """Return where the bracket that begins at a place ends."""
+    depth = 0
+    for end in range(place, len(parts)):
+        depth += _change(parts[end])
+        if depth == 0:
+            break
+    return end
+
+
+def _change(part: ScriptPart) -> int:
+    """Return by how much a part goes deeper into brackets; a template's expression is one."""
+    if part.kind == TEXT:
+        return (part.text[-2:] == "${" and part.text[0] in "`}") - (part.text[0] == "}")
+    return DEPTHS.get(part.text, 0) if part.kind == SIGN else 0
+
+
+def _innermost(scopes: Sequence[ScriptFunction], length: int) -> list[int]:
+    """Return the number of the innermost function at each place."""
+    found = [OUTSIDE] * length
+    for number, scope in enumerate(scopes):
+        found[scope.start : scope.end] = [number] * (scope.end - scope.start)
+    return found
+
+
+def _around(scopes: Sequence[ScriptFunction], number: int) -> Iterator[int]:
+    """Yield a function and those around it, and last what is outside of all."""
+    while number != OUTSIDE:
+        yield number
+        number = scopes[number].outer
+    yield OUTSIDE
 
 
 def parts_of(source: str) -> Iterator[ScriptPart]:
@@ -110,39 +217,18 @@ def _uses(parts: Sequence[ScriptPart]) -> Iterator[str]:
         yield use
 
 
-def _depths(parts: Iterable[ScriptPart]) -> Iterator[int]:
-    """Yield in how many brackets each part is; a bracket is outside of itself."""
-    depth = 0
-    for kind, text in parts:
-        change = DEPTHS.get(text, 0) if kind == SIGN else 0
-        depth += min(change, 0)
-        yield depth
-        depth += max(change, 0)
-
-
-def _statements(parts: Sequence[ScriptPart], depths: Sequence[int]) -> Iterator[range]:
-    """Yield the places of each statement of the outermost level."""
-    start = 0
-    for place, part in enumerate(parts):
-        if depths[place] == 0 and part.text in (";", "}") and part.kind == SIGN:
-            yield range(start, place + 1)
-            start = place + 1
-    yield range(start, len(parts))
-
-
 def _bound_places(parts: Sequence[ScriptPart]) -> Iterator[tuple[int, int]]:
-    """Yield where names are declared, with the place of the word that declares them; -1 for parameters."""
+    """Yield where names are declared, and a place in the function that declares them."""
     for place, part in enumerate(parts):
-        following = parts[place + 1].text if place + 1 < len(parts) else ""
         if part.text in ("const", "let"):
             yield from ((found, place) for found in _bound(parts, place + 1, ("of", ";")))
         elif part.text == "function":
             yield place + 1, place
-            yield from ((found, -1) for found in _bound(parts, place + 3, (")",)))
-        elif part.kind == NAME and following == "=>":
-            yield place, -1
-        elif part.text == "(" and _is_before_arrow(parts, place):
-            yield from ((found, -1) for found in _bound(parts, place + 1, (")",)))
+        end = _function_end(parts, place, part)
+        if end and part.kind == NAME:
+            yield place, place
+        elif end:
+            yield from ((found, place) for found in _bound(parts, place + 1, (")",)))
 
 
 def _bound(parts: Sequence[ScriptPart], place: int, ends: tuple[str, ...]) -> Iterator[int]:
@@ -160,22 +246,6 @@ def _bound(parts: Sequence[ScriptPart], place: int, ends: tuple[str, ...]) -> It
         place += 1
 
 
-def _is_before_arrow(parts: Sequence[ScriptPart], place: int) -> bool:
-    """Whether the bracket that begins at a place holds the parameters of an arrow function."""
-    depth = 0
-    for end in range(place, len(parts) - 1):
-        depth += DEPTHS.get(parts[end].text, 0)
-        if depth == 0:
-            return parts[end + 1].text == "=>"
-    return False
-
-
-def _short_names(names: Iterable[str], times: Counter[str], letters: str, taken: set[str]) -> dict[str, str]:
-    """Return a short name for each, beginning with one of some letters; the one that is used most has the shortest."""
-    free = (name for name in _made_of(letters) if name not in taken)
-    return {name: next(free) for name in sorted(names, key=lambda name: (-times[name], name))}
-
-
 def _made_of(letters: str) -> Iterator[str]:
     for length in count(0):
         for first in letters:
@@ -183,15 +253,35 @@ def _made_of(letters: str) -> Iterator[str]:
                 yield first + "".join(SMALL[number // len(SMALL) ** place % len(SMALL)] for place in range(length))
 
 
-def _joined(texts: Iterable[str]) -> str:
-    """Return parts as one text, with a space only where two would be read as one, and no semicolon before a brace."""
+def _joined(texts: Sequence[str]) -> str:
+    """Return parts as one text.
+
+    A space is only where two parts would be read as one; no semicolon or comma stands before the end of a bracket, no
+    brackets around a single parameter, and constants that follow one another are declared together.
+    """
     found: list[str] = []
-    for text in texts:
-        if text == "}" and found[-1] == ";":
+    begins = [""]  # in each open bracket: the first part of the statement
+    place = 0
+    while place < len(texts):
+        text, here, last = texts[place], texts[place : place + 4], found[-1] if found else ";"
+        if last in (";", "{", "}", ""):
+            begins[-1] = text
+        if text == ";" and here[1:2] == [begins[-1]] and begins[-1] in ("const", "let"):
+            text, place = ",", place + 1
+        elif here[0] == "(" and here[2:] == [")", "=>"] and re.match(r"[\w$]", here[1]):
+            text, place = here[1], place + 2
+        if (text == "}" and last == ";") or (text in (")", "]", "}") and last == ","):
             found.pop()
-        last = found[-1][-1] if found else ";"
-        is_one = re.match(r"[\w$]", last) and re.match(r"[\w$]", text)
-        if is_one or (last in "+-" and text[0] == last):
+        elif _is_one(last, text):
             found.append(" ")
+        begins += [""] if text in ("(", "[", "{") else []
+        begins = begins[:-1] if text in (")", "]", "}") else begins
         found.append(text)
+        place += 1
     return "".join(found)
+
+
+def _is_one(last: str, text: str) -> bool:
+    """Whether two parts would be read as one."""
+    are_words = re.match(r"[\w$]", last[-1]) and re.match(r"[\w$]", text)
+    return bool(are_words) or (last[-1] in "+-" and text[0] == last[-1])

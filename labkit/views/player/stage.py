@@ -13,7 +13,8 @@ from typing import NamedTuple
 from labkit.views.boxes import Box, Segment, box_of, is_free, width_of
 from labkit.views.layout.site_places import SitePlaces, place_sites
 from labkit.views.picture import LARGE, SMALL
-from labkit.views.player.recording import BALANCER, CLIENT, NODE, RecordedHost, Recording
+from labkit.views.player.recorded.recorded_hosts import BALANCER, CLIENT, NODE, RecordedHost
+from labkit.views.player.recorded.recording import Recording
 
 MARGIN, ROW = 14, 18
 NODE_STEP, NODE_ROOM = 40, 46
@@ -21,7 +22,7 @@ HOST_STEP, HOST_ROOM = 26, 26
 MAX_IN_A_ROW = 8
 WIDEST_WORDS = "not replicating"
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
-LABEL_ROOM = (26, -26, 0, 40, -40)
+LABEL_ROOM = (30, -30, 0, 44, -44)
 MAX_BESIDE = 6
 """How many lines may have their labels beside them, where messages do not pass over the words."""
 MAX_JUDGED = 60

@@ -12,11 +12,14 @@ STATIC = Path(__file__).parent.parent / "static" / "player"
 
 
 @cache
-def style() -> str:
-    """Return the style of the page: the colours of its theme, and its own."""
-    lines = (STATIC / "player.css").read_text(encoding="utf-8").splitlines()
-    own = "\n".join(line.strip() for line in lines if not line.startswith("/*"))
-    own = re.sub(
-        r" (?=[{}])|(?<=[{:;,]) ", "", own
-    )  # a space before a colon belongs to a selector, one after it to none
+def style(*, has_trees: bool = True) -> str:
+    """Return the style of the page: the colours of its theme, and its own, without comments."""
+    names = ("player", "trees") if has_trees else ("player",)
+    rules = "\n".join((STATIC / f"{name}.css").read_text(encoding="utf-8") for name in names)
+    own = shortened(re.sub(r"/\*.*?\*/\s*", "", rules, flags=re.DOTALL))
     return f"{colours.readers(':root')}\n{colours.CLASSES}\n{own}"
+
+
+def shortened(rules: str) -> str:
+    """Return rules without the spaces and semicolons that say nothing."""
+    return re.sub(r"\s*([{};,>])\s*|(?<=:) ", r"\1", rules).replace(";}", "}").strip()

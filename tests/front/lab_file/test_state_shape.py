@@ -59,6 +59,9 @@ def test_a_lab_that_keeps_pictures_is_saved_with_them(tmp_path: Path) -> None:
     assert list(opened._pictures.rows) == list(lab._pictures.rows)
     assert {row[0] for row in lab._pictures.rows} >= {"leaves", "mode", "reach", "damage", "commit"}
     assert opened.play().recording.trees == lab.play().recording.trees
+    assert list(opened._pictures.requests.rows) == list(lab._pictures.requests.rows) != []
+    earlier = {name: part for name, part in lab._pictures.state().items() if name != "requests"}
+    judge_state({**lab.snapshot().state, "pictures": earlier})
 
 
 @pytest.mark.parametrize(
@@ -72,6 +75,10 @@ def test_a_lab_that_keeps_pictures_is_saved_with_them(tmp_path: Path) -> None:
         {"rows": ((("mode", 1, "paris"),),), "floors": {}, "reached": {}},
         {"rows": ((("other", 1, "paris"),),), "floors": {}, "reached": {}},
         {"rows": ((("reindex", "1", "paris"),),), "floors": {}, "reached": {}},
+        {"rows": (), "requests": [], "floors": {}, "reached": {}},
+        {"rows": (), "requests": ((5,),), "floors": {}, "reached": {}},
+        {"rows": (), "requests": (((1, "shop-1", 2, 1),),), "floors": {}, "reached": {}},
+        {"rows": (), "requests": (((1, "shop-1", 2, 1, b"path"),),), "floors": {}, "reached": {}},
     ],
 )
 def test_pictures_of_another_shape_are_refused(record: object) -> None:

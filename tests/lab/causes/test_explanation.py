@@ -26,3 +26,9 @@ def test_as_html_it_is_a_numbered_list_with_escaped_texts():
 def test_every_origin_has_its_words():
     assert NOT_RECORDED in ROOTS
     assert len(set(ROOTS.values())) == len(ROOTS) == 7
+
+
+def test_the_end_of_a_fault_is_not_called_one():
+    found = Explanation(STEPS, FAULT, Root(FAULT, "restart", ("paris-1",)))
+
+    assert found.said == "a fault was undone, at 1.000 s: a"

@@ -113,7 +113,7 @@ def test_what_was_granted_and_ended_is_saved(calm):
     again = Lab.restore(calm.snapshot())
 
     assert again.invariants.state() == calm.invariants.state()
-    assert repr(again.invariants._rules[LIVE_CERTIFICATES]) == "LiveCertificates(judged)"
+    assert repr(again.invariants._rules[LIVE_CERTIFICATES]) == "LiveCertificates(judged 7 times)"
 
 
 def test_a_revocation_ends_what_was_issued_for_its_id_and_nothing_else(trio):

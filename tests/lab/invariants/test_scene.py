@@ -1,4 +1,4 @@
-"""What a standing rule is when it judges nothing: it keeps whether there was an occasion, and finds nothing."""
+"""What a standing rule is when it judges nothing: it keeps how often it judged, and finds nothing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from typing import Any
 from labkit.lab.invariants.scene import Scene, StandingRule
 
 
-def test_a_rule_remembers_whether_there_was_an_occasion():
+def test_a_rule_remembers_how_often_it_judged():
     queries: Any = None
     scene = Scene(queries, lambda name, detail: None, {})
     rule = StandingRule(scene, {})
     assert repr(rule) == "StandingRule(no occasion yet)"
     assert rule.judgements == {}
     rule.check_at_rest()
-    rule.occurred = True
+    rule.judged += 2
+    again = StandingRule(scene, rule.state())
 
-    assert StandingRule(scene, rule.state()).occurred
+    assert (again.judged, again.occurred) == (2, True)
+    assert repr(again) == "StandingRule(judged 2 times)"
+    earlier = StandingRule(scene, {"occurred": True})
+    assert (earlier.judged, earlier.state()) == (1, {"occurred": True})

@@ -9,7 +9,7 @@ import pytest
 from labkit import Lab
 from labkit.views.player.pace import shown_ms
 from labkit.views.player.page import APART
-from labkit.views.player.recording import recording_of, stretches_of
+from labkit.views.player.recorded.recording import recording_of, stretches_of
 from labkit.views.player.script import script
 from tests.browser import BROWSER, Browser, in_a_browser
 

@@ -10,10 +10,12 @@ import pytest
 
 from labkit import Lab
 from labkit.views.player.data import data_of
-from labkit.views.player.recording import Recording, recording_of
+from labkit.views.player.recorded.client_operations import UNDER_WAY
+from labkit.views.player.recorded.recording import Recording, recording_of
 from labkit.views.player.stage import stage_of
 from tests.views.player.scripts import NODE, asked
 
+BESIDE = 5
 READ = """(() => {
   const run = readRun(data);
   return {
@@ -62,13 +64,13 @@ def test_every_message_is_read_as_it_was(recording: Recording, data: dict[str, A
     names = [host[0] for host in data["hosts"]]
     places = {message.row: number for number, message in enumerate(recording.messages)}
     for message, row in zip(recording.messages, read["messages"], strict=True):
-        sent, end, gone, number, cause, interesting, source, target, what, lost, shortest = row
+        sent, end, gone, number, cause, interesting, source, target, what, lost, shortest, _ = row
         assert (sent, end) == (message.sent_ns // 1_000, message.at_ns // 1_000)
         assert gone == message.gone_ns // 1_000
         assert number == message.row
         assert cause == places.get(message.cause, -1)
         assert (interesting == 1) == (message.row in recording.interesting)
-        assert (names[source], names[target], data["whats"][what]) == message[2:5]
+        assert (names[source], names[target], data["whats"][what][0]) == message[2:5]
         assert (lost == 1) == message.lost
         assert 0 <= shortest <= end - sent
 
@@ -85,50 +87,82 @@ def test_it_stops_at_whatever_happened(recording: Recording, data: dict[str, Any
     assert read["none"] == 0
 
 
-def test_a_message_goes_from_host_to_host_along_the_line_between_their_sites(data: dict[str, Any], read: Any) -> None:
+def test_a_message_goes_along_the_line_between_its_sites_from_edge_to_edge(data: dict[str, Any], read: Any) -> None:
     if NODE is None:
         return
-    lines = {frozenset(line[:2]): line[3:7] for line in data["stage"]["lines"]}
+    lines = {frozenset(line[:2]): line for line in data["stage"]["lines"]}
+    seen = set()
     for (source, target, *_), (path, first, last, middle) in zip(data["kinds"], read["paths"], strict=True):
         from_host, to_host = data["hosts"][source], data["hosts"][target]
-        line = lines.get(frozenset((from_host[4], to_host[4])))
-        assert (path[0], path[-1]) == (from_host[2:4], to_host[2:4])
-        assert len(path) == (4 if line else 2)
-        for point, host in ((first, from_host), (last, to_host)):
-            assert hypot(point[0] - host[2], point[1] - host[3]) == pytest.approx(6)
-        if line:
-            assert sorted(path[1] + path[2]) == sorted(line)
-            xs, ys = sorted(line[0::2]), sorted(line[1::2])
-            assert xs[0] - 60 <= middle[0] <= xs[1] + 60
-            assert ys[0] - 60 <= middle[1] <= ys[1] + 60
+        line = lines.get(frozenset((from_host[4], to_host[4]))) if from_host[4] != to_host[4] else None
+        if line is None:
+            assert path == [*from_host[2:4], *to_host[2:4]]
+        else:
+            ends = line[3:7] if line[0] == from_host[4] else [*line[5:7], *line[3:5]]
+            assert path == ends
+        for point, end in ((first, path[:2]), (last, path[2:])):
+            assert hypot(point[0] - end[0], point[1] - end[1]) == pytest.approx(BESIDE)
+        half = [(one + other) / 2 for one, other in zip(first, last, strict=True)]
+        assert middle == pytest.approx(half), "after half of its time it is in the middle of its line"
+        seen.add(line is None)
+    assert seen == {True, False}
 
 
 def test_every_answer_is_that_of_why(recording: Recording, data: dict[str, Any], read: Any) -> None:
     if NODE is None:
         return
     for one, answer in zip(recording.happenings, read["answers"], strict=True):
-        why = recording.explanations[one.row]
         assert answer["heading"] == one.words
-        assert f"row {one.row} " in answer["facts"]
+        assert (f"row {one.row} " in answer["facts"]) == (one.row >= 0)
+        if one.row not in recording.explanations:
+            assert (one.row, answer["steps"], answer["root"]) == (-1, [], "")
+            continue
+        why = recording.explanations[one.row]
         assert answer["root"] == f"root: {why.said}"
         for step, (at, words) in zip(why.steps, answer["steps"], strict=True):
             assert at == step.at_ns // 1_000
             assert words == step.sentence + ("" if step.row is None else f", row {step.row}")
     for loss, answer in zip(recording.losses, read["losses"], strict=False):
         assert answer["heading"] == f"the write of {loss.write.client} to {loss.write.path} is lost"
+        times = [at for at, _ in answer["steps"]]
+        assert times == sorted(times, reverse=True)
+        said = " ".join(words for _, words in answer["steps"])
+        assert loss.explanation is not None
+        assert all(step.sentence in said for step in loss.explanation.steps)
+        assert f"the answer is at {loss.write.client}: the write is acknowledged" in said
+        assert f"{loss.write.client} asks for it: request from {loss.write.client} to " in said
 
 
-def test_the_sentence_says_what_happened_and_what_was_so(recording: Recording, read: Any) -> None:
+def test_the_sentence_says_all_that_happened_and_what_was_so(recording: Recording, read: Any) -> None:
     if NODE is None:
         return
-    last = {one.at_ns // 1_000: one.words for one in recording.happenings}
+    last: dict[int, list[str]] = {}
+    for one in recording.happenings:
+        last.setdefault(one.at_ns // 1_000, []).append(one.words)
+    assert max(map(len, last.values())) > 1
     for one, sentence in zip(recording.happenings, read["sentences"], strict=True):
-        assert sentence.startswith(f"{one.at_ns // 1_000 / 1e6:.3f} s. {last[one.at_ns // 1_000]}. ")
+        at = one.at_ns // 1_000
+        assert sentence.startswith(f"{at / 1e6:.3f} s: {'; '.join(last[at])}.\n")
         assert "paris: " in sentence
         assert "on the way: " in sentence
+
+
+def test_what_clients_and_operators_got_is_counted_apart(recording: Recording, read: Any) -> None:
+    if NODE is None:
+        return
     counts = [sum(one.outcome == how for one in recording.operations) for how in ("answered", "refused", "unknown")]
     answered, refused, in_doubt = counts
+    waiting = [one.started_ns for one in recording.operations if one.outcome == UNDER_WAY]
+    longest = (recording.end_ns // 1_000 - min(waiting) // 1_000) / 1e6
     assert read["got"].startswith(
-        f"{answered} answered, {refused} refused, {in_doubt} in doubt; "
-        f"{len(recording.losses)} acknowledged writes are lost."
+        f"Clients: {answered} answered, {refused} refused, {in_doubt} in doubt; "
+        f"{len(waiting)} wait{'s' if len(waiting) == 1 else ''}, the longest for {longest:.3f} s. In the last second: "
     )
+    clients = {host.name for host in recording.hosts if host.kind == "client"}
+    lost = [one for one in recording.messages if one.lost and one.what in ("request", "response")]
+    lost = [one for one in lost if {one.source, one.target} & clients]
+    assert f" requests and answers lost on the way, {len(lost)} in all." in read["got"]
+    assert f" {len(recording.losses)} acknowledged writes are lost. " in read["got"]
+    asks = [sum(one.outcome == how for one in recording.asks) for how in ("answered", "refused", "unknown")]
+    said = zip(asks, ("answered", "refused", "in doubt"), strict=True)
+    assert read["got"].endswith(f" Operators: {', '.join(f'{count} {how}' for count, how in said if count)}.")

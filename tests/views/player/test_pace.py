@@ -81,7 +81,7 @@ def test_the_script_goes_through_the_same_stretches(tmp_path: Path) -> None:
         assert back == pytest.approx(at, abs=1)
     assert said["shown"][-1] == pytest.approx(shown_ms(stretches))
     assert said["breaks"] == [[0, 1_000_000], [1_080_000, 3_000_000], [3_020_000, 10_000_000]]
-    assert said["slow"] == pytest.approx(1 / 15)
+    assert said["slow"] == pytest.approx(20 / FLIGHT_MS)
     assert said["words"] == [
         "true pace: 1 s of the lab takes 1 s",
         "1 s of the lab takes 20 s",

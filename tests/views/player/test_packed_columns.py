@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from labkit import Lab
 from labkit.views.player.data import data_of
 from labkit.views.player.packed_columns import HALF, SIGNS, packed, text_of, with_sign
-from labkit.views.player.recording import recording_of
+from labkit.views.player.recorded.recording import recording_of
 from labkit.views.player.stage import stage_of
 from tests.views.player.scripts import asked
 

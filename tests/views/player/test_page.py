@@ -6,9 +6,9 @@ import re
 from html import unescape
 
 from labkit import Lab
-from labkit.views.player.happenings import OnlyCounted
 from labkit.views.player.page import happened_table
-from labkit.views.player.recording import recording_of
+from labkit.views.player.recorded.happenings import OnlyCounted
+from labkit.views.player.recorded.recording import recording_of
 from labkit.views.player.style import style
 
 

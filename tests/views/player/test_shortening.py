@@ -81,21 +81,26 @@ def test_it_has_short_names_no_comment_and_no_space_that_is_not_needed() -> None
     ("long", "short"),
     [
         ("const one = two;", "const A=two;"),
-        ("let one = [two, 3], four = (a, b) => a, five;", "let C=[two,3],B=(a,b)=>a,A;"),
+        ("let one = [two, 3], four = (a, b) => a, five;", "let C=[two,3],B=(e,t)=>e,A;"),
         (
             "function f(first) { return { first, second: first.first }; }",
-            "function A(a){return{first:a,second:a.first}}",
+            "function A(e){return{first:e,second:e.first}}",
         ),
-        ("const [one, { two }] = three; const four = one + two;", "const[A,{two:B}]=three;const C=A+B;"),
+        ("const [one, { two }] = three; const four = one + two;", "const[A,{two:B}]=three,C=A+B;"),
+        ("const one = [1, () => 2, ]; two(one, );", "const A=[1,()=>2];two(A);"),
+        (
+            "const f = (a, { b }) => { const c = a; const d = (a) => a + b; return d(c); };",
+            "const A=(e,{b:t})=>{const a=e,o=e=>e+t;return o(a)};",
+        ),
         ("const made = { a() { return 1; }, b: 2 };", "const A={a(){return 1},b:2};"),
         ("const sum = one + +two - -three;", "const A=one+ +two- -three;"),
         (
             "function f({ first = 1 }) { const { second } = first; return second; }",
-            "function A({first:a=1}){const{second:b}=a;return b}",
+            "function A({first:e=1}){const{second:t}=e;return t}",
         ),
         (
             "function f(a) { return (Aa) => a + Aa; } const other = (x) => window.x;",
-            "function A(b){return(a)=>b+a}const B=(a)=>window.x;",
+            "function A(e){return t=>e+t}const B=e=>window.x;",
         ),
     ],
 )
@@ -104,8 +109,8 @@ def test_names_are_short_where_they_are_variables(long: str, short: str) -> None
 
 
 def test_names_that_are_kept_or_are_taken_stay_apart() -> None:
-    assert shortened("function start(value) { return value; }", {"start"}) == "function start(a){return a}"
-    assert shortened("function f(value) { return a + value; }") == "function A(b){return a+b}"
+    assert shortened("function start(value) { return value; }", {"start"}) == "function start(e){return e}"
+    assert shortened("function f(value) { return e + value; }") == "function A(t){return e+t}"
     assert shortened("const one = A;") == "const B=A;"
 
 

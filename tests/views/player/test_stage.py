@@ -10,8 +10,9 @@ import pytest
 from labkit import Lab
 from labkit.views.boxes import box_of, is_free, width_of
 from labkit.views.picture import SMALL
-from labkit.views.player.line_conditions import LineSpan
-from labkit.views.player.recording import CLIENT, RecordedHost, Recording, recording_of
+from labkit.views.player.recorded.line_conditions import LineSpan
+from labkit.views.player.recorded.recorded_hosts import CLIENT, RecordedHost
+from labkit.views.player.recorded.recording import Recording, recording_of
 from labkit.views.player.stage import MAX_IN_A_ROW, Stage, stage_of
 
 

@@ -12,7 +12,7 @@ from labkit.lab.measures.trees_over_time import pages_at
 from labkit.vault.replication.tree.merkle import FAN_OUT, bucket, classify
 from labkit.views.player.data import data_of
 from labkit.views.player.page import NO_TREES
-from labkit.views.player.recording import Recording, recording_of
+from labkit.views.player.recorded.recording import Recording, recording_of
 from labkit.views.player.script import script
 from labkit.views.player.stage import stage_of
 from tests.views.player.scripts import NODE, asked

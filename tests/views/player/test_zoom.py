@@ -10,7 +10,7 @@ import pytest
 from labkit import Lab
 from labkit.views.colours import DARK, LIGHT
 from labkit.views.player.data import data_of
-from labkit.views.player.recording import recording_of
+from labkit.views.player.recorded.recording import recording_of
 from labkit.views.player.stage import stage_of
 from tests.browser import BROWSER, Browser, in_a_browser
 from tests.views.player.scripts import asked
@@ -58,11 +58,12 @@ def test_no_words_stand_over_others(drilled_lab: Lab, tmp_path: Path) -> None:
 def test_every_node_has_a_row_below_its_cluster_with_what_it_was(drilled_lab: Lab, tmp_path: Path) -> None:
     recording = recording_of(drilled_lab.queries, drilled_lab.invariants)
     data = data_of(recording, stage_of(recording))
-    rows, bottom = asked(tmp_path, data, "rowsOf(data.clusters, 74)") or ([], 0)
+    rows, bottom = asked(tmp_path, data, "rowsOf(data.clusters, ['shop-1', 'shop-2'], 74)") or ([], 0)
     names = [name for cluster, nodes in recording.clusters.items() for name in (cluster, *nodes)]
 
-    assert [name for name, *_ in rows] in ([], names)
-    assert [is_node for *_, is_node in rows] == [name not in recording.clusters for name, *_ in rows]
+    assert [name for name, *_ in rows] in ([], [*names, "shop-1", "shop-2"])
+    for name, _, _, kind in rows:
+        assert kind == ("cluster" if name in recording.clusters else "node" if name in names else "host")
     heights = [y for _, _, y, _ in rows]
     assert heights == sorted(set(heights))
     assert not rows or heights[-1] < bottom
@@ -74,9 +75,63 @@ def test_every_node_has_a_row_below_its_cluster_with_what_it_was(drilled_lab: La
         assert (drawn[0][0], drawn[-1][1]) == (110, 644)
 
 
-def test_a_long_name_fits_left_of_its_row(tmp_path: Path) -> None:
-    names = ["paris-1", "saint-germain-en-laye-2"]
-    assert asked(tmp_path, names, "data.map(fitting)") in (None, ["paris-1", "saint-…aye-2"])
+def test_the_parts_of_a_gap_follow_one_another(drilled_lab: Lab, tmp_path: Path) -> None:
+    recording = recording_of(drilled_lab.queries, drilled_lab.invariants)
+    data = data_of(recording, stage_of(recording))
+    (gap,) = recording.gaps
+    end = data["end"]
+    drawn = asked(tmp_path, data, f"gapsIn(data, (at) => 110 + 534 * at / {end})") or []
+
+    assert [words for _, _, words in drawn] in ([], [part.words for part in gap.parts])
+    assert all(right[0] == left[1] for left, right in pairwise(drawn))
+    for (_, right, _), part in zip(drawn, gap.parts, strict=False):
+        assert right == pytest.approx(110 + 534 * (part.to_ns // 1_000) / end)
+
+
+MIDDLE = """(() => {
+  const svg = document.querySelector("#zoom svg");
+  const lines = [...svg.querySelectorAll("path.line-faint")].map((one) => one.getAttribute("d"));
+  const [x1, y1, x2, y2] = lines.find((d) => /^M[\\d.]+ [\\d.]+L/.test(d)).slice(1).split(/[LM ]/).map(Number);
+  const box = svg.getBoundingClientRect();
+  const scale = box.width / svg.viewBox.baseVal.width;
+  return [box.x + (scale * (x1 + x2)) / 2, box.y + (scale * (y1 + y2)) / 2];
+})()"""
+"""Where the middle of a message's line is."""
+
+
+def crowded(browser: Browser) -> list[str]:
+    """The words of the large picture that are cut off, or stand over others."""
+    texts = browser.evaluate(
+        "[...document.querySelectorAll('#zoom text')].map((one) => [one.textContent, one.getBBox()])"
+        ".map(([words, box]) => [words, box.x, box.y, box.x + box.width, box.y + box.height])"
+    )
+    width, height = browser.evaluate("(v => [v.width, v.height])(document.querySelector('#zoom svg').viewBox.baseVal)")
+    found = [words for words, x, y, right, bottom in texts if x < 0 or y < 0 or right > width or bottom > height]
+    for number, (words, x, y, right, bottom) in enumerate(texts):
+        for _, other_x, other_y, other_right, other_bottom in texts[number + 1 :]:
+            if x < other_right and other_x < right and y < other_bottom - 2 and other_y < bottom - 2:
+                found.append(words)
+    return found
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_a_line_of_the_large_picture_is_pressed_and_says_what_it_is(drilled_lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "run.html"
+    drilled_lab.play().save(path)
+    assert BROWSER is not None
+    with Browser(BROWSER) as browser:
+        browser.look(1280, 800)
+        browser.open(path.as_uri())
+        crash = drilled_lab.trace.select("fault", verb="crash")[0].at_ns // 1_000
+        browser.evaluate(f"player.show({crash}); document.querySelector('#time').focus()")
+        browser.press("z", 5)
+        assert crowded(browser) == []
+        x, y = browser.evaluate(MIDDLE)
+        browser.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", buttons=1, clickCount=1)
+        assert browser.evaluate("document.querySelector('#answer h2').textContent").count(" from ") == 1
+        assert "Chosen: " in browser.evaluate("document.querySelector('#said').textContent")
+        assert browser.complaints() == []
 
 
 @pytest.mark.slow
@@ -93,7 +148,8 @@ def test_it_is_zoomed_by_keys_buttons_and_a_drag(drilled_lab: Lab, tmp_path: Pat
         browser.evaluate(f"player.show({end / 2}); document.querySelector('#time').focus()")
         browser.press("z", 2)
         assert browser.evaluate("player.zoom.bounds()") == [end * 3 / 8, end * 5 / 8]
-        assert browser.evaluate("document.querySelectorAll('#zoom svg rect').length") >= 2
+        assert browser.evaluate("getComputedStyle(document.querySelector('#time > svg')).display") == "none"
+        assert crowded(browser) == []
         assert "shown large: from" in browser.evaluate("document.querySelector('#spoken').textContent")
         browser.press("End")
         assert browser.evaluate("player.zoom.bounds()") == [end * 3 / 4, end]
@@ -109,6 +165,8 @@ def test_it_is_zoomed_by_keys_buttons_and_a_drag(drilled_lab: Lab, tmp_path: Pat
         first, last = browser.evaluate("player.zoom.bounds()")
         assert 0.2 * end < last - first < 0.3 * end
         assert browser.evaluate("player.at()") <= last
+        assert browser.evaluate("getSelection().toString()") == "", "a drag selects no text"
+        assert crowded(browser) == []
         browser.evaluate("document.querySelector('#out').click()")
         assert browser.complaints() == []
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SECRET_IDS = "secret-id/"
 ACCESSORS = "accessor/"
 MAX_BYTES = 4_096
+TOO_LONG = f"value is longer than maximum of {MAX_BYTES} bytes"
 
 PERIOD_NS = 60_000_000_000
 """How often expired secret ids are deleted: each falls due when the next of these periods begins."""
@@ -78,10 +79,14 @@ def place_of(ctx: Context, role_name: str, role: AppRole) -> SecretIdPlace:
 
 def digest_of(place: SecretIdPlace, text: str) -> str:
     """Return the hash that a secret id of a role is stored under; raise BadRequest for one that is too long."""
-    secret = text.encode()
-    if len(secret) > MAX_BYTES:
-        raise BadRequest(f"failed to create HMAC of secret_id: value is longer than maximum of {MAX_BYTES} bytes")
-    return hmac.digest(bytes.fromhex(place.hash_key), secret, "sha256").hex()
+    if is_too_long(text):
+        raise BadRequest(f"failed to create HMAC of secret_id: {TOO_LONG}")
+    return hmac.digest(bytes.fromhex(place.hash_key), text.encode(), "sha256").hex()
+
+
+def is_too_long(text: str) -> bool:
+    """Whether a text is too long for a secret id."""
+    return len(text.encode()) > MAX_BYTES
 
 
 def find(place: SecretIdPlace, digest: str) -> SecretId | None:

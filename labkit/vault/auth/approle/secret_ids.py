@@ -20,7 +20,7 @@ from labkit.vault.auth.approle import secret_id_record
 from labkit.vault.auth.approle.metadata import parse_metadata
 from labkit.vault.auth.approle.role_record import AppRole, check_blocks, find_role
 from labkit.vault.auth.approle.roles import ROLE_NAME
-from labkit.vault.auth.approle.secret_id_record import SecretId, SecretIdPlace
+from labkit.vault.auth.approle.secret_id_record import TOO_LONG, SecretId, SecretIdPlace
 from labkit.vault.auth.lifetime import mount_limits
 from labkit.vault.identifiers import uuid_text
 
@@ -69,6 +69,8 @@ def _make(ctx: Context, asked: SecretIdRequest, text: str) -> Reply:
     granted_s = min(ttl_s, mount_limits(ctx.mount).mount_max_s)
     place = secret_id_record.place_of(ctx, asked.role_name, role)
     text = text or uuid_text(ctx.entropy)
+    if secret_id_record.is_too_long(text):
+        raise BadRequest(one_error(f"failed to store secret_id: failed to create HMAC of secret ID: {TOO_LONG}"))
     digest = _digest(place, text)
     if secret_id_record.find(place, digest) is not None:
         raise BadRequest(one_error("failed to store secret_id: SecretID is already registered"))

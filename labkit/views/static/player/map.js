@@ -1,21 +1,18 @@
 // The map of a played run: sites, lines and hosts stand still; nodes, lines and messages are drawn for an instant.
 //
 // 1. What something is, a shape, a letter or a word says; colour only repeats it.
-// 2. Messages of interest are large, others small.  Each way of a line has its own side.
+// 2. Messages of interest are large, others small.  Each direction of a line is a line of its own, and what has gone half
+//    of its way stands in the middle of what is drawn of it.
 
-import { justLost, onTheWay, shareOf, stateAt } from "./run.js";
+import { justLost, onTheWay, shareOf } from "./run.js";
+import { percent } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const LETTERS = { active: "A", standby: "s", sealed: "#", paused: "‖", down: "d" };
-const BESIDE = 6;
+const BESIDE = 5;
 const WIDE = 668;
-const SHAPES = {
-  request: ["circle", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"],
-  response: ["triangle", "M0-6L6 5H-6z"],
-  replication: ["square", "M-5-5H5V5H-5z"],
-  other: ["diamond", "M0-6L6 0L0 6L-6 0z"],
-};
-const WORDS = { request: "request", response: "answer", replication: "between clusters", other: "other message" };
+const ASIDE = 24;
+const SHAPES = ["M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "M0-6L6 5H-6z", "M-5-5H5V5H-5z", "M0-6L6 0L0 6L-6 0z"];
 const CROSS = "M-5-5L5 5M-5 5L5-5";
 
 function draw(name, parent, attributes = {}, text = "") {
@@ -26,44 +23,20 @@ function draw(name, parent, attributes = {}, text = "") {
   return made;
 }
 
-// The shape of a message by what it is and between whom.
-function shapeOf(data, kind) {
-  const [source, target, what] = data.kinds[kind];
-  const name = data.whats[what];
-  if (name === "request" || name === "forwarded_request") return "request";
-  if (name === "response" || name === "forwarded_answer") return "response";
-  return data.hosts[source][1] === "node" && data.hosts[target][1] === "node" ? "replication" : "other";
-}
-
-// What a legend names: the shapes and node states that occur in a run.
-function legendOf(data) {
-  const shapes = new Set(data.kinds.map((kind, place) => shapeOf(data, place)));
-  const states = new Set(data.clusters.flatMap(([, , nodes]) => nodes.flatMap(([, spans]) => spans.map((span) => span[1]))));
-  const words = Object.keys(LETTERS).filter((state) => states.has(state)).map((state) => `${LETTERS[state]} ${state}`);
-  Object.keys(SHAPES).filter((shape) => shapes.has(shape)).forEach((shape) => words.push(`${SHAPES[shape][0]}: ${WORDS[shape]}`));
-  if (data.kinds.some((kind) => kind[3])) words.push("hollow, then a cross: lost on its way");
-  if (data.lines.some((line) => line[5])) words.push("broken line: cut");
-  return words;
-}
-
-// The corners of the way from one host to another: along the line between their sites where there is one.
+// The way from one host to another: the line between their sites where there is one.
 function pathOf(data, source, target) {
   const [[, , x1, y1, from], [, , x2, y2, to]] = [data.hosts[source], data.hosts[target]];
   const line = data.stage.lines.find(([a, b]) => (a === from && b === to) || (a === to && b === from));
-  if (from === to || !line) return [[x1, y1], [x2, y2]];
-  const ends = [[line[3], line[4]], [line[5], line[6]]];
-  return [[x1, y1], ...(line[0] === from ? ends : ends.reverse()), [x2, y2]];
+  if (from === to || !line) return [x1, y1, x2, y2];
+  const [, , , ax, ay, bx, by] = line;
+  return line[0] === from ? [ax, ay, bx, by] : [bx, by, ax, ay];
 }
 
 // The point after a share of a way, a little beside it: each direction has its own side.
-function pointOn(path, share) {
-  const lengths = path.slice(1).map(([x, y], place) => Math.hypot(x - path[place][0], y - path[place][1]) || 1);
-  let left = share * lengths.reduce((sum, one) => sum + one, 0);
-  let place = 0;
-  while (place < lengths.length - 1 && left > lengths[place]) { left -= lengths[place]; place += 1; }
-  const [[x1, y1], [x2, y2]] = [path[place], path[place + 1]];
-  const [dx, dy] = [(x2 - x1) / lengths[place], (y2 - y1) / lengths[place]];
-  return [x1 + dx * left - dy * BESIDE, y1 + dy * left + dx * BESIDE];
+function pointOn([x1, y1, x2, y2], share) {
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+  return [x1 + dx * length * share - dy * BESIDE, y1 + dy * length * share + dx * BESIDE];
 }
 
 function drawStill(svg, data) {
@@ -75,9 +48,11 @@ function drawStill(svg, data) {
     draw("text", svg, { x: x + width / 2, y: y + 24, class: "name" }, name);
   });
   lines.forEach(([a, b, words, x1, y1, x2, y2, x, y]) => {
-    const line = draw("path", ways, { d: `M${x1} ${y1}L${x2} ${y2}`, class: "way" });
+    const lanes = [[b, [x1, y1, x2, y2]], [a, [x2, y2, x1, y1]]].map(([to, way]) => (
+      [to, draw("path", ways, { d: `M${pointOn(way, 0)}L${pointOn(way, 1)}` })]
+    ));
     draw("text", svg, { x, y: y + 4, class: "words faint" }, words);
-    lineOf.set(`${a} ${b}`, { line, words: draw("text", svg, { x, y: y + 20, class: "words alarm" }) });
+    lineOf.set(`${a} ${b}`, { lanes, words: draw("text", svg, { x, y: y + 20, class: "words alarm" }) });
   });
   groups.forEach(([words, x, y]) => draw("text", svg, { x, y, class: "faint" }, words));
   const said = new Map(clusters.map(([name, x, y]) => [name, [
@@ -99,31 +74,29 @@ function drawStill(svg, data) {
 // A map that shows any instant; `show` returns what is on its way then.
 function makeMap(room, run) {
   const { data } = run;
-  const [, , width] = data.stage.view;
+  const [left, , width] = data.stage.view;
   const svg = draw("svg", room, { viewBox: data.stage.view.join(" "), class: "labkit map", role: "presentation" });
   room.style.setProperty("--least", `${Math.ceil((width * 12) / 13)}px`);
+  watch(room);
   room.closest(".stage").classList.toggle("wide", width > WIDE);
   room.style.setProperty("--widest", `${Math.round(width * 1.4)}px`);
   const still = drawStill(svg, data);
+  const legs = draw("path", svg, { class: "legs" });
   const air = draw("g", svg);
-  const shapes = data.kinds.map((kind, place) => shapeOf(data, place));
+  const share = draw("text", svg, { class: "words" });
   const paths = data.kinds.map(([source, target]) => pathOf(data, source, target));
   const pool = [];
   let drawn = [];
 
-  function put(number, message, at, crossed, chosen) {
+  function put(number, message, at, crossed, isChosen) {
     const element = pool[number] ?? (pool[number] = draw("path", air));
     const [x, y] = pointOn(paths[run.kind[message]], shareOf(run, message, at));
-    const lost = data.kinds[run.kind[message]][3];
-    const names = ["message", shapes[run.kind[message]]];
-    if (lost) names.push(crossed ? "crossed" : "lost");
-    if (!run.interesting[message]) names.push("small");
-    if (message === chosen) names.push("chosen");
-    element.setAttribute("d", crossed ? CROSS : SHAPES[shapes[run.kind[message]]][1]);
-    element.setAttribute("class", names.join(" "));
-    element.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})${run.interesting[message] || crossed ? "" : " scale(.7)"}`);
+    const isLarge = run.interesting[message] || crossed || isChosen;
+    element.setAttribute("d", crossed ? CROSS : SHAPES[data.kinds[run.kind[message]][5]]);
+    element.setAttribute("class", `message${crossed ? " crossed" : ""}${isLarge ? "" : " small"}${isChosen ? " chosen" : ""}`);
+    element.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})${isLarge ? "" : " scale(.7)"}`);
     element.setAttribute("visibility", "visible");
-    drawn.push(message);
+    return [x, y];
   }
 
   function showState(state) {
@@ -140,31 +113,64 @@ function makeMap(room, run) {
       });
     });
     const faults = new Map(state.lines.map((line) => [`${line.a} ${line.b}`, line]));
-    still.lineOf.forEach(({ line, words }, key) => {
+    still.lineOf.forEach(({ lanes, words }, key) => {
       const fault = faults.get(key) ?? faults.get(key.split(" ").reverse().join(" "));
-      line.setAttribute("class", fault ? (fault.cut ? "way cut" : "way bad") : "way");
+      lanes.forEach(([to, lane]) => {
+        const isCut = fault?.cut === "both ways" || fault?.cut === to;
+        lane.setAttribute("class", `way${isCut ? " cut" : fault && !fault.cut ? " bad" : ""}`);
+      });
       words.textContent = fault ? fault.words : "";
     });
   }
 
-  function show(at, chosen = -1) {
-    drawn = [];
+  function show(at, state, chosen = -1) {
     const flying = onTheWay(run, at);
-    const lost = justLost(run, at);
-    flying.forEach((message, number) => put(number, message, at, false, chosen));
-    lost.forEach((message, number) => put(flying.length + number, message, at, true, chosen));
-    for (let number = drawn.length; number < pool.length; number += 1) pool[number].setAttribute("visibility", "hidden");
-    showState(stateAt(run, at));
+    drawn = [...flying, ...justLost(run, at)];
+    const looked = drawn.includes(chosen) ? chosen : drawn.find((message) => run.interesting[message]);
+    legs.setAttribute("d", "");
+    share.textContent = "";
+    drawn.forEach((message, number) => {
+      const [x, y] = put(number, message, at, number >= flying.length, message === chosen);
+      if (message === looked) follow(room, (x - left) / width);
+      if (message === chosen) showChosen(message, at, x, y);
+    });
+    pool.slice(drawn.length).forEach((element) => element.setAttribute("visibility", "hidden"));
+    showState(state);
     return drawn;
   }
 
-  // The message that is drawn nearest to a point of the page, or -1.
-  function messageAt(event) {
-    const number = pool.indexOf(event.target);
-    return number >= 0 && number < drawn.length ? drawn[number] : -1;
+  // How far the chosen message has come, and the ways from its hosts to the ends of the line that it is on.
+  function showChosen(message, at, x, y) {
+    const [source, target] = data.kinds[run.kind[message]].map((place) => data.hosts[place]);
+    const path = paths[run.kind[message]];
+    legs.setAttribute("d", `M${source.slice(2, 4)}L${pointOn(path, 0)}M${pointOn(path, 1)}L${target.slice(2, 4)}`);
+    share.textContent = percent(shareOf(run, message, at));
+    share.setAttribute("transform", `translate(${x} ${y - 14})`);
   }
 
-  return { show, messageAt, pool };
+  // The message that is pressed, or -1.
+  function messageAt(event) {
+    return drawn[pool.indexOf(event.target)] ?? -1;
+  }
+
+  return { show, messageAt };
 }
 
-export { draw, legendOf, makeMap, pathOf, pointOn, shapeOf };
+const [sizes, shares] = [new WeakMap(), new WeakMap()];
+
+// Keep in mind how wide a box and what it holds are, and how far it is scrolled: to ask at each frame would take long.
+function watch(room) {
+  const look = () => sizes.set(room, [room.scrollWidth, room.clientWidth, room.scrollLeft]);
+  new ResizeObserver(() => { look(); follow(room); }).observe(room);
+  room.addEventListener("scroll", look);
+}
+
+// Scroll a box sideways so far that what stands after a share of its width is seen, where it is not.
+function follow(room, share = shares.get(room)) {
+  const [whole, seen, left] = sizes.get(room) ?? [0, 0, 0];
+  const place = share * whole - left;
+  if (whole > seen && (place < ASIDE || place > seen - ASIDE)) room.scrollLeft += place - seen / 2;
+  shares.set(room, share);
+}
+
+export { draw, follow, makeMap, pathOf, pointOn, watch };

@@ -1,11 +1,12 @@
-// What a recorded run was at any instant: read from short lists of numbers, and said in words.  It draws nothing.
+// What a recorded run was at any instant: read from short lists of numbers.  It draws nothing and says nothing.
 //
 // 1. Instants are microseconds since the lab was built.  The same data and instant give the same answer.
 // 2. A message is on its way from its sending until before its end, or until a fault took it.
+// 3. An operation of a client waits from its beginning until before its end; one that is under way never ends.
 
 const LOST_SHOWN = 50000;
-const RECENT = 500000;
-const OUTCOMES = ["answered", "refused", "in doubt"];
+const SECOND = 1e6;
+const UNDER_WAY = 3;
 
 // The sums of a list of differences.
 function summed(differences) {
@@ -52,14 +53,14 @@ function endsOf({ kinds, messages }) {
 
 // Spell out the packed columns of the data, where it has any.
 function spellOut(data) {
-  const columns = (part, names, signed) => names.forEach((name) => { part[name] = numbersOf(part[name], signed); });
-  columns(data, ["interesting"]);
-  columns(data.messages, ["took", "kind", "row", "cause"]);
+  const columns = (part, signed, names = Object.keys(part)) => names.forEach((name) => { part[name] = numbersOf(part[name], signed); });
+  columns(data, false, ["interesting", "carried"]);
+  columns(data.messages, false, ["took", "kind", "row", "cause"]);
   data.messages.at ??= endsOf(data);
-  columns(data.operations, ["at", "how"]);
+  ["operations", "silent", "asks", "again"].forEach((name) => columns(data[name]));
   const apart = data.trees?.apart;
   if (!apart) return;
-  columns(apart, ["pair", "from", "took"], true);
+  columns(apart, true, ["pair", "from", "took"]);
   if (typeof apart.pages === "string") apart.pages = apart.pages ? apart.pages.split(" ").map((row) => numbersOf(row, true)) : [];
 }
 
@@ -75,58 +76,71 @@ function upTo(list, value) {
   return low;
 }
 
-// The data with its lists spelled out: messages by their sending, and where each happening is.
+const sorted = (values) => Float64Array.from(new Set(values)).sort();
+
+// The data with its lists spelled out: messages by their sending, operations by their ends, and where to stop.
 function readRun(data) {
   spellOut(data);
   const { took, kind, cause } = data.messages;
   const end = summed(data.messages.at);
   const sent = end.map((at, place) => at - took[place] - data.kinds[kind[place]][4]);
-  const gone = goneOf(data, end);
+  const gone = Float64Array.from(end);
+  data.gone.forEach(([place, at]) => { gone[place] = at; });
+  const root = [];
+  kind.forEach((_, place) => root.push(cause[place] ? root[place - cause[place]] : place));
   const bySending = Uint32Array.from(sent.keys()).sort((one, other) => sent[one] - sent[other] || one - other);
   const interesting = new Uint8Array(end.length);
   summed(data.interesting).forEach((place) => { interesting[place] = 1; });
-  return {
-    data,
-    end,
-    sent,
-    gone,
-    kind,
-    cause,
+  const ofClients = data.kinds.map(([source, target, what]) => (
+    ["request", "response"].includes(data.whats[what][0]) && [source, target].some((host) => data.hosts[host][1] === "client")
+  ));
+  const lost = data.messages.kind.flatMap((one, place) => (data.kinds[one][3] ? [place] : []));
+  const run = {
+    data, end, sent, gone, kind, cause, root, interesting, lost, bySending,
     row: summed(data.messages.row),
-    bySending,
     sendings: Float64Array.from(bySending, (place) => sent[place]),
     longest: sent.reduce((most, one, place) => Math.max(most, end[place] - one), 0),
-    interesting,
-    lost: data.messages.kind.flatMap((one, place) => (data.kinds[one][3] ? [place] : [])),
+    unheard: lost.filter((place) => ofClients[kind[place]]).map((place) => gone[place]).sort((one, other) => one - other),
     happened: data.happenings.map(([at]) => at),
-    operations: summed(data.operations.at),
-    counted: countsOf(data.operations.how),
-    stops: stopsOf(data, sent, gone, interesting),
+    asks: summed(data.asks.at),
+    askCounts: countsOf(data.asks.how),
+    ...carriedBy(data, kind),
   };
+  run.operations = operationsOf(run);
+  const ended = run.operations.filter(({ how }) => how < UNDER_WAY);
+  run.ended = ended.map(({ at }) => at);
+  run.counted = countsOf(ended.map(({ how }) => how));
+  const around = (places) => places.flatMap((place) => [sent[place], gone[place]]);
+  run.stops = sorted([0, data.end, ...run.happened, ...around([...end.keys()].filter((place) => interesting[place]))]);
+  run.moments = sorted([...run.stops, ...sent, ...gone]);
+  return run;
 }
 
-// When each message was gone: where it ended, or earlier where a fault took it.
-function goneOf(data, end) {
-  const gone = Float64Array.from(end);
-  data.gone.forEach(([place, at]) => { gone[place] = at; });
-  return gone;
+// What requests are for, by their place, and the attempts before and after them.
+function carriedBy(data, kind) {
+  const requests = [...kind.keys()].filter((place) => data.whats[data.kinds[kind[place]][2]][0] === "request");
+  const paths = new Map(requests.flatMap((place, number) => (data.carried[number] ? [[place, data.paths[data.carried[number] - 1]]] : [])));
+  const again = summed(data.again.place);
+  return { paths, earlier: new Map(data.again.back.map((back, number) => [again[number], again[number] - back])) };
 }
 
-// How many operations had ended in each way after none, one, two … of them.
-function countsOf(how) {
-  const counted = OUTCOMES.map(() => new Uint32Array(how.length + 1));
-  how.forEach((is, place) => counted.forEach((counts, outcome) => {
-    counts[place + 1] = counts[place] + (is === outcome ? 1 : 0);
+// The operations of clients by their ends: whose, from when to when, how each ended, and by which message (-1: none).
+function operationsOf({ data, end, sent, kind, root }) {
+  const { operations, silent } = data;
+  const answered = [...summed(operations.by)].map((message, place) => ({
+    client: data.kinds[kind[message]][1], from: sent[root[message]] - operations.began[place], at: end[message], how: operations.how[place], message,
   }));
-  return counted;
+  const others = [...summed(silent.at)].map((at, place) => ({
+    client: silent.who[place], from: at - silent.took[place], at, how: silent.how[place], message: -1,
+  }));
+  return [...answered, ...others].sort((one, other) => one.at - other.at);
 }
 
-// The instants that are stepped through: what happened, and where messages of interest begin and end.
-function stopsOf(data, sent, gone, interesting) {
-  const stops = new Set([0, data.end]);
-  data.happenings.forEach(([at]) => stops.add(at));
-  interesting.forEach((is, place) => { if (is) stops.add(sent[place]).add(gone[place]); });
-  return Float64Array.from(stops).sort();
+// How many had ended in each way after none, one, two … of them.
+function countsOf(how) {
+  const counted = [0, 1, 2].map(() => new Uint32Array(how.length + 1));
+  how.forEach((is, place) => counted.forEach((counts, outcome) => { counts[place + 1] = counts[place] + (is === outcome ? 1 : 0); }));
+  return counted;
 }
 
 // The last of some spans, each [since, ...], that began by an instant.
@@ -161,92 +175,34 @@ function shareOf(run, message, at) {
   return length > 0 ? Math.max(0, Math.min(at, run.gone[message]) - run.sent[message]) / length : 0;
 }
 
-// What was so at an instant: clusters, nodes, lines, operations, losses, and what happened last.
+// What was so at an instant: clusters, nodes, lines, operations, losses, and the places of what happened last.
 function stateAt(run, at) {
-  const { data } = run;
-  const ended = upTo(run.operations, at);
-  const earlier = upTo(run.operations, at - 1e6);
-  const counts = run.counted.map((sums, outcome) => data.before[outcome] + sums[ended]);
-  const lately = run.counted.map((sums) => sums[ended] - sums[earlier]);
+  const { data, happened } = run;
+  const last = happened[upTo(happened, at) - 1];
+  const countAt = (times, counts, instant) => counts.map((sums) => sums[upTo(times, instant)]);
+  const counts = countAt(run.ended, run.counted, at);
+  const earlier = countAt(run.ended, run.counted, at - SECOND);
+  const unheard = upTo(run.unheard, at);
   return {
-    happening: upTo(run.happened, at) - 1,
-    clusters: data.clusters.map(([name, spans, nodes]) => ({
-      name,
-      what: spanAt(spans, at)?.[1] ?? "",
-      words: spanAt(spans, at)?.[2] ?? "",
-      nodes: nodes.map(([node, states]) => [node, spanAt(states, at)?.[1] ?? ""]),
-    })),
+    happenings: [...happened.keys()].filter((place) => happened[place] === last),
+    clusters: data.clusters.map(([name, spans, nodes]) => {
+      const [, what, words] = spanAt(spans, at) ?? [0, "", ""];
+      return { name, what, words, nodes: nodes.map(([node, states]) => [node, spanAt(states, at)?.[1] ?? ""]) };
+    }),
     lines: data.lines.filter(([, , from, to]) => from <= at && at < to).map(([a, b, , , words, cut]) => ({ a, b, words, cut })),
     counts,
-    lately,
+    lately: counts.map((count, how) => count - earlier[how]),
+    waiting: run.operations.filter((one) => one.from <= at && (at < one.at || one.how === UNDER_WAY)).map(({ from }) => from),
+    unheard: [unheard, unheard - upTo(run.unheard, at - SECOND)],
+    asks: countAt(run.asks, run.askCounts, at),
     lost: data.lost.filter(([written, promoted]) => written <= at && promoted <= at).length,
   };
 }
 
-function inSeconds(at) {
-  return `${(at / 1e6).toFixed(3)} s`;
-}
-
-// Messages counted by kind, in words: "3 request, 1 stream".
-function countedIn(run, messages) {
-  const counts = new Map();
-  messages.forEach((message) => {
-    const what = run.data.whats[run.data.kinds[run.kind[message]][2]].replaceAll("_", " ");
-    counts.set(what, (counts.get(what) ?? 0) + 1);
-  });
-  return [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
-}
-
-// One sentence for an instant.
-function sentenceAt(run, at) {
-  const state = stateAt(run, at);
-  const last = run.data.happenings[state.happening];
-  const when = last && at - last[0] > RECENT ? `last, at ${inSeconds(last[0])}: ` : "";
-  const parts = [inSeconds(at), last ? when + last[2] : "nothing has happened yet"];
-  state.clusters.forEach(({ name, words }) => parts.push(`${name}: ${words}`));
-  state.lines.forEach(({ a, b, words }) => parts.push(a === b ? `inside ${a}: ${words}` : `${a} to ${b}: ${words}`));
-  run.data.losses.filter(([written]) => written <= at && at - written < LOST_SHOWN).slice(0, 3)
-    .forEach(([, , client, path]) => parts.push(`acknowledged, and lost later: the write of ${client} to ${path}`));
-  parts.push(`on the way: ${countedIn(run, onTheWay(run, at)) || "nothing"}`);
-  const lost = justLost(run, at);
-  if (lost.length) parts.push(`just lost: ${countedIn(run, lost)}`);
-  return `${parts.join(". ")}.`;
-}
-
-// What clients and operators got up to an instant, in words.
-function gotAt(run, at) {
-  const state = stateAt(run, at);
-  const lost = state.lost ? `; ${state.lost} acknowledged ${state.lost === 1 ? "write is" : "writes are"} lost` : "";
-  const lately = state.lately.map((count, how) => (count ? `${count} ${OUTCOMES[how]}` : "")).filter(Boolean);
-  const counts = state.counts.map((count, how) => `${count} ${OUTCOMES[how]}`).join(", ");
-  return `${counts}${lost}. In the last second: ${lately.join(", ") || "none"}.`;
-}
-
-// The first instant of interest: a fault or broken rule, or before it what is lost; else a message of interest.
-function firstOfInterest(run) {
-  const { data } = run;
-  const marked = data.happenings.filter(([, kind]) => kind === "fault" || kind === "rule").map(([at]) => at);
-  const weighty = [...marked.slice(0, 1), ...data.lost.map(([written]) => written)];
-  if (weighty.length) return Math.min(...weighty);
-  const message = run.interesting.indexOf(1);
-  return message < 0 ? 0 : run.sent[message];
-}
-
 // The next instant to stop at after another, or with -1 the one before it.
 function stopBeside(stops, at, direction) {
-  if (direction > 0) return stops[Math.min(upTo(stops, at), stops.length - 1)];
-  let place = upTo(stops, at) - 1;
-  if (place >= 0 && stops[place] >= at) place -= 1;
-  return stops[Math.max(0, place)] ?? 0;
-}
-
-// A message in words: between whom, when, its row, and what made its sender send it.
-function messageWords(run, message) {
-  const [source, target, what, lost] = run.data.kinds[run.kind[message]];
-  const hosts = run.data.hosts;
-  const ended = lost ? "lost" : "arrived";
-  const between = `${run.data.whats[what].replaceAll("_", " ")} from ${hosts[source][0]} to ${hosts[target][0]}`;
-  return `${between}, sent at ${inSeconds(run.sent[message])}, ${ended} at ${inSeconds(run.gone[message])}`;
+  if (direction > 0) return stops.find((stop) => stop > at) ?? stops.at(-1);
+  return stops.findLast((stop) => stop < at) ?? 0;
 }
 
 // The message whose arrival made the sender send another; -1 for none.
@@ -255,5 +211,5 @@ function causeOf(run, message) {
 }
 
 export {
-  LOST_SHOWN, causeOf, firstOfInterest, numbersOf, spellOut, gotAt, inSeconds, justLost, messageWords, onTheWay, readRun, sentenceAt, shareOf, stateAt, stopBeside, upTo,
+  LOST_SHOWN, SECOND, causeOf, justLost, numbersOf, onTheWay, readRun, shareOf, sorted, spellOut, stateAt, stopBeside, upTo,
 };

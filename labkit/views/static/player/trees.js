@@ -5,7 +5,7 @@
 //    in which pages it differed when it ceased to follow, until the two are compared again.
 
 import { draw } from "./map.js";
-import { inSeconds } from "./run.js";
+import { inSeconds } from "./words.js";
 
 const CELL = 9;
 const SIDE = 16;

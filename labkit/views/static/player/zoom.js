@@ -1,19 +1,20 @@
-// Zoom: a stretch of the timeline, large, below it; the whole timeline shows which stretch that is.
+// Zoom: a stretch of the run, large, in the place of the timeline: hosts as lines, messages as slanted lines between them.
 //
-// 1. What is shown contains the cursor: when that leaves it, the stretch moves along.
+// 1. What is shown contains the cursor: when that leaves it, the stretch moves along.  A strip below shows where it is.
 // 2. Clusters and nodes are drawn as in the whole timeline: the same tones, patterns and lines.
 // 3. Words of what happened stand in rows, none over another nor over a stroke; what finds no room is a stroke only.
 
-import { draw } from "./map.js";
-import { inSeconds, upTo } from "./run.js";
+import { draw, follow, watch } from "./map.js";
+import { drawMarks, drawMessages, messageNear, placeMessages, placesOf } from "./space_time.js";
+import { inSeconds } from "./words.js";
 
-const [WIDTH, LEFT, RIGHT, BAR, NODE, ROWS, LINE] = [668, 110, 24, 22, 16, 4, 17];
-const LINES = { active: ["ink", 5], standby: ["faint", 1.5], sealed: ["sealed", 3, "2 4"], paused: ["faint", 3, "1 6"] };
-const HATCH = 7;
+const [WIDTH, LEFT, RIGHT, BAR, NODE, ROWS, LINE] = [668, 110, 644, 22, 21, 5, 17];
+const LINES = { active: ["line-ink", 4], standby: ["line-faint", 1.5], sealed: ["line-sealed", 3, "2 4"], paused: ["line-faint", 3, "1 6"] };
 const LEAST = 2000;
 const LETTER = 7.2;
 const STEPS = [1, 2, 5];
-const MINOR = ["observed", "clients"];
+const WEIGHTS = { outage: -1, leader: 1, address: 1, clients: 2, observed: 2 };
+const [WORDY, NAME] = [44, 13];
 
 // The bounds of a stretch half or twice as long around an instant, within a run.
 function zoomed([from, to], at, factor, end) {
@@ -31,15 +32,18 @@ function ticksOf([from, to]) {
   return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, place) => (first + place) * step);
 }
 
-// What happened in a stretch: [x, words, row, start, kind]; without room the row is -1.  What was only observed
-// comes last.  Words stand right of their stroke, or left of it where the picture ends.
+const cut = (words, most) => (words.length > most ? `${words.slice(0, most - 1)}…` : words);
+
+// What happened in a stretch: [x, words, row, start, kind]; without room the row is -1.  What weighs most comes first.
+// Words stand right of their stroke, or left of it where the picture ends.
 function placed(data, [from, to], xOf) {
   const taken = [];
-  const times = data.happenings.map(([at]) => at);
-  const found = data.happenings.slice(upTo(times, from - 1), upTo(times, to));
-  const inOrder = [...found.filter(([, kind]) => !MINOR.includes(kind)), ...found.filter(([, kind]) => MINOR.includes(kind))];
-  return inOrder.map(([at, kind, words]) => {
+  const found = data.happenings.filter(([at]) => from <= at && at <= to);
+  const weight = ([, kind]) => WEIGHTS[kind] ?? 0;
+  found.sort((one, other) => weight(one) - weight(other));
+  return found.map(([at, kind, said]) => {
     const x = xOf(at);
+    const words = cut(kind === "outage" ? said.split(":")[0] : said, WORDY);
     const wide = words.length * LETTER;
     const start = x + 3 + wide <= WIDTH ? x + 3 : x - 3 - wide;
     const isFree = (row) => taken.every((other) => (
@@ -52,98 +56,116 @@ function placed(data, [from, to], xOf) {
   });
 }
 
-// A name that fits left of the rows: the middle of a long one is left out.
-function fitting(name) {
-  const most = Math.floor((LEFT - 14) / LETTER);
-  return name.length <= most ? name : `${name.slice(0, Math.ceil(most / 2) - 1)}…${name.slice(1 - Math.floor(most / 2))}`;
-}
-
-// The rows of a timeline, each [name, spans, y, is a node], and where they end.
-function rowsOf(clusters, top) {
+// The rows of a stretch, each [name, spans, y, kind], and where they end: clusters with their nodes, then other hosts.
+function rowsOf(clusters, others, top) {
   const rows = [];
   let y = top;
   clusters.forEach(([name, spans, nodes]) => {
-    rows.push([name, spans, y, false]);
+    rows.push([name, spans, y, "cluster"]);
     y += BAR + 2;
-    nodes.forEach(([node, states]) => { rows.push([node, states, y, true]); y += NODE; });
+    nodes.forEach(([node, states]) => { rows.push([node, states, y, "node"]); y += NODE; });
     y += 6;
   });
+  others.forEach((name) => { rows.push([name, [], y, "host"]); y += NODE; });
   return [rows, y];
 }
 
 // What a row was in a stretch: [from, to, what, words], as places.
 function piecesOf(spans, xOf, end) {
   return spans.map(([since, what, words], number) => [
-    Math.max(xOf(since), LEFT), Math.min(xOf(spans[number + 1]?.[0] ?? end), WIDTH - RIGHT), what, words,
+    Math.max(xOf(since), LEFT), Math.min(xOf(spans[number + 1]?.[0] ?? end), RIGHT), what, words,
   ]).filter(([from, to]) => to > from);
 }
 
-// Diagonal strokes over a bar; `crossed` both ways.
-function hatched(x, y, to, crossed) {
-  let strokes = "";
-  for (let at = x - BAR; at < to; at += HATCH) {
-    const [from, end] = [Math.max(at, x), Math.min(at + BAR, to)];
-    const [low, high] = [BAR + at - from, BAR + at - end];
-    strokes += `M${from} ${y + low}L${end} ${y + high}`;
-    if (crossed) strokes += `M${from} ${y + BAR - low}L${end} ${y + BAR - high}`;
-  }
-  return strokes;
+// The parts of stretches without a write that are shown: [from, to, words], as places.
+function gapsIn(data, xOf) {
+  return data.gaps.flatMap(([from, , , parts]) => parts.map(([to, words], number) => (
+    [Math.max(LEFT, xOf(parts[number - 1]?.[0] ?? from)), Math.min(RIGHT, xOf(to)), words]
+  ))).filter(([from, to]) => to > from);
 }
 
-function drawBar(svg, [x, to, what, words], y) {
-  const solid = what === "primary" || what === "secondary";
-  const tone = what === "disabled" ? "faint" : what;
-  draw("rect", svg, { x, y, width: to - x, height: BAR, class: solid ? `fill-${tone} line-paper` : `fill-paper line-${tone}` });
-  if (what === "sealed" || what === "down") draw("path", svg, { d: hatched(x, y, to, what === "down"), class: `line-${tone}` });
-  if (words.length * LETTER < to - x - 8) draw("text", svg, { x: x + 4, y: y + 16, class: solid ? "fill-on" : "halo" }, words);
+// What a stretch shows, once: everything but the cursor and the chosen message.  It returns the messages' places.
+function drawStretch(svg, run, bounds, xOf) {
+  const { data } = run;
+  const line = (d, name, width = 1, dashes = "none") => draw("path", svg, { d, class: name, "stroke-width": width, "stroke-dasharray": dashes });
+  const words = (x, y, said, name = "halo") => draw("text", svg, { x, y, class: name }, said);
+  const inside = (x, to, y, said, name) => { if (said.length * LETTER < to - x - 8) words(x + 4, y, said, name); };
+  const gaps = gapsIn(data, xOf);
+  const top = ROWS * LINE + 6;
+  const { messages, others, note } = placeMessages(run, bounds);
+  const [rows, bottom] = rowsOf(data.clusters, others, top + (gaps.length ? BAR : 0));
+  svg.setAttribute("viewBox", `0 0 ${WIDTH} ${bottom + 60}`);
+  placed(data, bounds, xOf).forEach(([x, said, row, start, kind]) => {
+    line(`M${x} ${row < 0 ? top - 6 : row * LINE + 4}V${bottom}`, kind === "fault" ? "line-down" : "line-faint");
+    if (row >= 0) words(start, row * LINE + 14, said);
+  });
+  const ends = { xOf, heights: new Map(rows.map(([name, , y]) => [name, y + NODE / 2])), left: LEFT, right: RIGHT };
+  const places = placesOf(run, messages, ends);
+  drawMessages(run, places, ends, line);
+  gaps.forEach(([x, to, said]) => {
+    line(`M${x} ${top - 2}H${to}v16H${x}z`, "fill-paper line-down");
+    inside(x, to, top + 11, said);
+  });
+  if (gaps.length) words(LEFT - 10, top + 11, "no write", "end");
+  rows.forEach(([name, spans, y, kind]) => {
+    words(LEFT - 10, y + 15, cut(name, NAME), "end");
+    if (kind === "host") line(`M${LEFT} ${y + NODE / 2}H${RIGHT}`, "line-faint");
+    piecesOf(spans, xOf, data.end).forEach(([x, to, what, said]) => {
+      if (kind === "node") { if (LINES[what]) line(`M${x} ${y + NODE / 2}H${to}`, ...LINES[what]); return; }
+      const solid = what === "primary" || what === "secondary";
+      const tone = what === "disabled" ? "faint" : what;
+      line(`M${x} ${y}H${to}v${BAR}H${x}z`, solid ? `fill-${tone}` : `fill-paper line-${tone}`, 1.5, what === "sealed" ? "3 3" : "none");
+      inside(x, to, y + 16, said, solid ? "fill-on" : "");
+    });
+  });
+  drawMarks(run, places, ends, line);
+  line(`M${LEFT} ${bottom}H${RIGHT}`, "line-faint");
+  ticksOf(bounds).forEach((at) => {
+    line(`M${xOf(at)} ${bottom}v5`, "line-faint");
+    words(xOf(at), bottom + 19, `${Number((at / 1e6).toFixed(6))} s`, "mid");
+  });
+  words(LEFT, bottom + 36, note, "faint");
+  const [first, last] = bounds.map((at) => LEFT + ((RIGHT - LEFT) * at) / data.end);
+  words(LEFT - 10, bottom + 53, "whole run", "end");
+  line(`M${LEFT} ${bottom + 49}H${RIGHT}`, "line-faint", 2);
+  line(`M${first - 2} ${bottom + 49}H${last + 2}`, "line-ink", 8);
+  return { top, bottom, places };
 }
 
-function drawNode(svg, [x, to, what], y) {
-  if (what === "down") { draw("text", svg, { x: x + 1, y: y + 13, class: "halo fill-down" }, "×"); return; }
-  const [tone, width, dashes] = LINES[what];
-  draw("path", svg, { d: `M${x} ${y + NODE / 2}H${to}`, class: `line-${tone}`, "stroke-width": width, "stroke-dasharray": dashes ?? "none" });
-}
-
-function makeZoom(room, jump) {
-  let [bounds, data, cursor, line, shown] = [null, null, null, null, 0];
-  const xOf = (at) => LEFT + ((WIDTH - LEFT - RIGHT) * (at - bounds[0])) / (bounds[1] - bounds[0]);
-  const is = () => bounds !== null && bounds[1] - bounds[0] < data.end;
+function makeZoom(room, point) {
+  watch(room);
+  let [bounds, run, line, mark, shown, chosen, drawn] = [null, null, null, null, 0, -1, null];
+  const xOf = (at) => LEFT + ((RIGHT - LEFT) * (at - bounds[0])) / (bounds[1] - bounds[0]);
+  const is = () => bounds !== null && bounds[1] - bounds[0] < run.data.end;
 
   function redraw() {
     room.hidden = !is();
-    cursor.frame(is() ? bounds : null);
+    room.parentNode.classList.toggle("zoomed", is());
     room.replaceChildren();
     if (!is()) return;
-    const top = ROWS * LINE + 6;
-    const [rows, bottom] = rowsOf(data.clusters, top);
-    const svg = draw("svg", room, { viewBox: `0 0 ${WIDTH} ${bottom + 26}`, class: "labkit", "aria-hidden": "true" });
-    rows.forEach(([name, spans, y, isNode]) => {
-      draw("text", svg, { x: LEFT - 10, y: y + (isNode ? 12 : 16), "text-anchor": "end" }, fitting(name));
-      piecesOf(spans, xOf, data.end).forEach((piece) => (isNode ? drawNode : drawBar)(svg, piece, y));
-    });
-    placed(data, bounds, xOf).forEach(([x, words, row, start, kind]) => {
-      draw("path", svg, { d: `M${x} ${row < 0 ? top - 6 : row * LINE + 4}V${bottom}`, class: kind === "fault" ? "line-down" : "line-faint" });
-      if (row >= 0) draw("text", svg, { x: start, y: row * LINE + 14, class: "halo" }, words);
-    });
-    draw("path", svg, { d: `M${LEFT} ${bottom}H${WIDTH - RIGHT}`, class: "line-faint" });
-    ticksOf(bounds).forEach((at) => {
-      draw("path", svg, { d: `M${xOf(at)} ${bottom}v5`, class: "line-faint" });
-      draw("text", svg, { x: xOf(at), y: bottom + 19, "text-anchor": "middle" }, `${Number((at / 1e6).toFixed(6))} s`);
-    });
-    line = draw("path", svg, { d: `M0 0V${bottom}`, class: "cursor" });
-    svg.addEventListener("pointerdown", (event) => {
+    const svg = draw("svg", room, { class: "labkit", "aria-hidden": "true" });
+    drawn = drawStretch(svg, run, bounds, xOf);
+    mark = draw("path", svg, { class: "line-ink", "stroke-width": 4 });
+    line = draw("path", svg, { d: `M-5 ${drawn.top - 10}h10l-5 8V${drawn.bottom}v-${drawn.bottom - drawn.top + 2}z`, class: "cursor fill-ink" });
+    const pressed = (event) => {
       const box = svg.getBoundingClientRect();
-      const x = ((event.clientX - box.left) / box.width) * WIDTH;
-      jump(bounds[0] + ((x - LEFT) / (WIDTH - LEFT - RIGHT)) * (bounds[1] - bounds[0]));
-    });
-    line.setAttribute("transform", `translate(${xOf(shown)})`);
+      const [x, y] = [event.clientX - box.left, event.clientY - box.top].map((one) => (one / box.width) * WIDTH);
+      const message = event.type === "pointerdown" ? messageNear(drawn.places, x, y) : -1;
+      const at = bounds[0] + ((x - LEFT) / (RIGHT - LEFT)) * (bounds[1] - bounds[0]);
+      if (event.type === "pointerdown" || event.buttons) point(Math.max(bounds[0], Math.min(bounds[1], at)), message);
+    };
+    ["pointerdown", "pointermove"].forEach((kind) => svg.addEventListener(kind, pressed));
+    put(shown, chosen);
   }
 
-  function put(at) {
-    shown = at;
+  function put(at, message) {
+    [shown, chosen] = [at, message];
     if (!is()) return;
-    if (at < bounds[0] || at > bounds[1]) { bounds = zoomed(bounds, at, 1, data.end); redraw(); }
+    if (at < bounds[0] || at > bounds[1]) { bounds = zoomed(bounds, at, 1, run.data.end); redraw(); return; }
     line.setAttribute("transform", `translate(${xOf(at)})`);
+    const place = drawn.places.find((one) => one.message === message);
+    mark.setAttribute("d", place ? `M${place.ends.slice(0, 2)}L${place.ends.slice(2)}` : "");
+    follow(room, xOf(at) / WIDTH);
   }
 
   function set(next) {
@@ -153,16 +175,16 @@ function makeZoom(room, jump) {
   }
 
   return {
-    load(other, its) { [data, cursor] = [other, its]; if (bounds) redraw(); },
+    load(other) { run = other; if (bounds) redraw(); },
     put,
-    by: (factor) => set(zoomed(bounds ?? [0, data.end], shown, factor, data.end)),
+    by: (factor) => set(zoomed(bounds ?? [0, run.data.end], shown, factor, run.data.end)),
     brush(one, other) {
-      const words = set(zoomed([Math.min(one, other), Math.max(one, other)], (one + other) / 2, 1, data.end));
-      if (shown < bounds[0] || shown > bounds[1]) jump(bounds[0]);
+      const words = set(zoomed([Math.min(one, other), Math.max(one, other)], (one + other) / 2, 1, run.data.end));
+      if (shown < bounds[0] || shown > bounds[1]) point(bounds[0], -1);
       return words;
     },
     bounds: () => bounds,
   };
 }
 
-export { fitting, makeZoom, piecesOf, placed, rowsOf, ticksOf, zoomed };
+export { gapsIn, makeZoom, piecesOf, placed, rowsOf, ticksOf, zoomed };

@@ -155,10 +155,10 @@ def test_what_has_no_meaning_or_is_cut_is_warned_of(logins) -> None:
 
 
 def test_old_names_are_shown_until_only_the_new_one_is_written(logins) -> None:
-    logins.role(policies="x", period=60, bound_cidr_list="10.0.0.0/8")
+    logins.role(policies="z, X,z", period=60, bound_cidr_list="10.0.0.0/8")
     assert read(logins) == PLAIN | {
-        "policies": ["x"],
-        "token_policies": ["x"],
+        "policies": ["x", "z"],
+        "token_policies": ["x", "z"],
         "period": 60,
         "token_period": 60,
         "secret_id_bound_cidrs": ["10.0.0.0/8"],

@@ -99,7 +99,8 @@ def test_one_of_the_callers_choice(logins) -> None:
     logins.role("other")
     assert logins.ask("custom-secret-id", "other", secret_id="mine").ok
     long = logins.ask("custom-secret-id", secret_id="x" * 4_097)
-    assert refused(long, "failed to create HMAC of secret_id: value is longer than maximum of 4096 bytes")
+    text = "failed to store secret_id: failed to create HMAC of secret ID: value is longer than maximum of 4096 bytes"
+    assert refused(long, text)
     assert logins.ask("custom-secret-id", secret_id="x" * 4_096).ok
     for empty in ({}, {"secret_id": ""}, {"secret_id": None}):
         assert refused_bare(logins.ask("custom-secret-id", **empty), "missing secret_id")

@@ -97,10 +97,10 @@ def test_what_is_stored_is_judged_with_what_is_sent(logins) -> None:
 
 
 def test_old_names_are_shown_until_only_the_new_one_is_written(logins) -> None:
-    logins.user(policies="x", ttl="1m", max_ttl="2m", bound_cidrs="127.0.0.1")
+    logins.user(policies=["z", "X", "z"], ttl="1m", max_ttl="2m", bound_cidrs="127.0.0.1")
     assert read(logins) == PLAIN | {
-        "policies": ["x"],
-        "token_policies": ["x"],
+        "policies": ["x", "z"],
+        "token_policies": ["x", "z"],
         "ttl": 60,
         "token_ttl": 60,
         "max_ttl": 120,

@@ -1,6 +1,7 @@
 """Happenings: what a run is stepped through by, in the order of the trace, each with its row and its words.
 
-1. Every step, fault, change of leader, mode or rule, and every note is one; a fault that a step caused is one with it.
+1. Every step, fault, change of leader, mode or rule, and every note is one; a fault that a step caused is one with it,
+   and a change of mode with what its node observed of it.
 2. What a service observed is one too, but of what it observed often only a count is given.
 3. Operations of clients that were refused or are in doubt are gathered until another is answered.
 """
@@ -14,8 +15,9 @@ from typing import Any, NamedTuple
 from labkit.lab.fault_table import NAMED
 from labkit.lab.wire.reports import ANSWERED, UNKNOWN
 from labkit.service.durations import SECOND_NS
-from labkit.trace import VIEWS, FaultEvent
+from labkit.trace import VIEWS, FaultEvent, ObservedEvent
 from labkit.views.contents.timeline_contents import is_one_with_a_fault
+from labkit.views.player.recorded.observed_words import SYNC_STATE, observed_in_words
 from labkit.views.state_words import detail_in_words, in_words
 from labkit.views.trace_lines import TEXTS
 
@@ -24,14 +26,18 @@ MAX_OBSERVED = 40
 
 FAULT, UNDOING, STEP, LEADER, MODE = "fault", "undoing", "step", "leader", "mode"
 OBSERVED, RULE, NOTE, CLIENTS = "observed", "rule", "note", "clients"
-WEIGHTY = (FAULT, UNDOING, LEADER, MODE, RULE)
+OUTAGE, ADDRESS, TREES = "outage", "address", "trees"
+WEIGHTY = (FAULT, UNDOING, LEADER, MODE, RULE, OUTAGE, ADDRESS)
 """What is held on screen for a moment."""
 
 BEGINS, DONE = "begins", "done"
 
 
 class RunEvent(NamedTuple):
-    """Something that happened: when, what kind it is, its words, its row of the trace, and the hosts it is about."""
+    """Something that happened: when, what kind it is, its words, its row of the trace, and the hosts it is about.
+
+    The row is -1 where no single one shows it.
+    """
 
     at_ns: int
     kind: str
@@ -60,6 +66,8 @@ def happenings_of(
     ]
     seen = {(one.at_ns, one.words) for one in found}
     verbs = {(event.at_ns, event.verb) for _, event in events if event.kind == "fault"}
+    changes = {(event.at_ns, event.cluster) for _, event in events if event.kind == "mode"}
+    cluster_of = {node: name for name, nodes in clusters.items() for node in nodes}
     for number, event in events:
         if event.kind == "step":
             found += [
@@ -67,9 +75,17 @@ def happenings_of(
                 for one in _step(number, event)
                 if (one.at_ns, one.words) not in seen and not is_one_with_a_fault(one.at_ns, one.words, verbs)
             ]
-        elif event.kind in _SINGLE and not (event.kind == "observed" and event.what in often):
+        elif event.kind in _SINGLE:
             kind, hosts = _SINGLE[event.kind]
             found.append(RunEvent(event.at_ns, kind, _words(event), number, hosts(event)))
+    observed = [
+        (number, event)
+        for number, event in events
+        if event.kind == "observed"
+        and event.what not in often
+        and not (event.what == SYNC_STATE and (event.at_ns, cluster_of.get(event.node)) in changes)
+    ]
+    found += _observed(observed, cluster_of)
     return sorted(found, key=lambda one: one.row), [
         OnlyCounted(what.replace("_", " "), counts[what]) for what in sorted(often)
     ]
@@ -78,7 +94,6 @@ def happenings_of(
 _SINGLE: dict[str, tuple[str, Any]] = {
     "leader": (LEADER, lambda event: (event.node,)),
     "mode": (MODE, lambda event: (event.cluster,)),
-    "observed": (OBSERVED, lambda event: (event.node,)),
     "invariant": (RULE, lambda event: ()),
     "note": (NOTE, lambda event: ()),
 }
@@ -88,6 +103,24 @@ def _words(event: Any) -> str:
     if event.kind == "mode":
         return f"{event.cluster} is {in_words(event.mode, event.state)}"
     return TEXTS[event.kind](event)
+
+
+def _observed(events: Iterable[tuple[int, ObservedEvent]], cluster_of: Mapping[str, str]) -> Iterable[RunEvent]:
+    """Return what was observed; what nodes of a cluster observed alike at one instant is one."""
+    groups: dict[tuple[Any, ...], list[tuple[int, ObservedEvent]]] = {}
+    for number, event in events:
+        groups.setdefault((event.at_ns, event.what, str(event.fields), cluster_of.get(event.node)), []).append(
+            (number, event)
+        )
+    for group in groups.values():
+        names = tuple([event.node for _, event in group])
+        row, first = group[0]
+        words = observed_in_words(first._replace(node=_joined(names)))
+        yield RunEvent(first.at_ns, OBSERVED, words, row, names)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(", ".join(names).rsplit(", ", 1))
 
 
 def _step(number: int, event: Any) -> Iterable[RunEvent]:
@@ -109,7 +142,7 @@ def _faults(events: Iterable[tuple[int, FaultEvent]], clusters: Mapping[str, tup
         for name, nodes in clusters.items():
             if len(nodes) > 1 and set(nodes) <= set(targets):
                 targets = [name, *(target for target in targets if target not in nodes)]
-        joined = " and ".join(", ".join(targets).rsplit(", ", 1))
+        joined = _joined(targets)
         details = ", ".join(dict.fromkeys(detail_in_words(event.detail) for _, event in group if event.detail))
         words = f"{verb} {joined}{f': {details}' if details else ''}"
         yield RunEvent(at_ns, UNDOING if NAMED[verb].undoes else FAULT, words, group[0][0], hosts)

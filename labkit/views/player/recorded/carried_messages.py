@@ -1,7 +1,8 @@
 """Carried messages: what hosts sent each other in a run, each with its cause, in the order of the trace.
 
 1. A message is there once it has ended; what is still on its way at the end of a run is not.
-2. A run with too many messages is thinned: of each kind between two hosts every so many are kept, and with them all of
+2. What a request is for is known where it was recorded.
+3. A run with too many messages is thinned: of each kind between two hosts every so many are kept, and with them all of
    interest and their causes.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.measures.request_record import CarriedRequest
 
 MAX_MESSAGES = 20_000
 LOST = "lost"
@@ -20,7 +22,8 @@ class Carried(NamedTuple):
     """One message: when it was sent and ended, between whom, what it is, whether it was lost, and its row of the trace.
 
     ``gone_ns`` is when a lost one was lost: by a fault while it was on its way, else where it ended.  ``cause`` is the
-    row of the message whose arrival made its sender send it; -1 for a timer, or a client's own work.
+    row of the message whose arrival made its sender send it; -1 for a timer, or a client's own work.  Of a request,
+    where that was recorded, ``path`` is what it is for, and ``earlier`` the row of the attempt before it (-1: none).
     """
 
     sent_ns: int
@@ -32,6 +35,8 @@ class Carried(NamedTuple):
     row: int
     gone_ns: int
     cause: int = -1
+    path: str = ""
+    earlier: int = -1
 
 
 def messages_of(run: RecordedRun) -> list[Carried]:
@@ -50,6 +55,20 @@ def with_causes(run: RecordedRun, messages: Iterable[Carried]) -> list[Carried]:
         cause = run.sent_for(message.row)
         caused = message if cause is None else message._replace(cause=cause)
         found.append(caused._replace(gone_ns=_gone_ns(run, caused)) if caused.lost else caused)
+    return found
+
+
+def with_requests(messages: Iterable[Carried], requests: Iterable[CarriedRequest]) -> list[Carried]:
+    """Return messages, the requests among them with their paths and the attempts before them, as far as recorded."""
+    carried = {request.row: request for request in requests}
+    attempts = {request[1:4]: request.row for request in carried.values()}
+    found = []
+    for message in messages:
+        request = carried.get(message.row)
+        if request is not None:
+            earlier = attempts.get((request.asker, request.number, request.attempt - 1), -1)
+            message = message._replace(path=request.path, earlier=earlier)
+        found.append(message)
     return found
 
 

@@ -16,7 +16,7 @@ from labkit.service.silence import Silence
 from labkit.vault.replication.tree.merkle import FAN_OUT, bucket, classify
 from labkit.views.contents import map_contents
 from labkit.views.player.data import data_of
-from labkit.views.player.recording import MAX_EXPLAINED, recording_of
+from labkit.views.player.recorded.recording import MAX_EXPLAINED, recording_of
 from labkit.views.player.stage import stage_of
 from tests.lab.test_losses_recounted import MORE_VERBS, act, plain
 from tests.views.player.scripts import NODE, asked
@@ -52,8 +52,12 @@ class Seen:
             for _, (verb, _, message) in parts.clock.pending()
             if verb == "deliver" and not is_hit(parts.network, message)
         )
-        ended = list(lab.ledger.operations)
-        self.counts = [sum(one.outcome == how for one in ended) for how in ("answered", "refused", "unknown")]
+        ended, ways = lab.trace.select("outcome"), ("answered", "refused", "unknown")
+        self.counts = [sum(one.outcome == how for one in ended) for how in ways]
+        of_all = [sum(one.outcome == how for one in lab.ledger.operations) for how in ways]
+        self.asks = [whole - mine for whole, mine in zip(of_all, self.counts, strict=True)]
+        pending = [one for host in lab.parts.clients.values() for one in host.client.pending.values()]
+        self.waiting = sorted(one.started_ns // 1_000 for one in pending)
         streaming = [name for name, mode in self.modes.items() if mode == ("secondary", "stream-wals")]
         upstreams = {name: queries.progress.upstream(name, lab.now) for name in streaming}
         self.apart = {
@@ -127,7 +131,8 @@ def compare(where: str, was: Seen, says: Any, data: Any, recording: Any) -> None
     ended = {(one.sent_ns // 1_000, one.source, one.target, one.what) for one in recording.messages}
     flying = sorted((sent, hosts[a], hosts[b], data["whats"][what]) for sent, a, b, what in says["flying"])
     assert flying == [one for one in was.flying if one in ended], where
-    assert state["counts"] == was.counts, where
+    assert (state["counts"], state["asks"]) == (was.counts, was.asks), where
+    assert sorted(state["waiting"]) == was.waiting, where
 
 
 def compare_trees(where: str, was: Seen, says: Any, recording: Any) -> None:
@@ -172,12 +177,19 @@ def test_everything_has_its_row_and_its_cause(drilled_lab: Lab) -> None:
             assert (cause[0], cause[4], cause[7]) == ("message", message.source, "delivered")
             assert cause[2] <= message.sent_ns
     assert len(recording.happenings) <= MAX_EXPLAINED
-    assert {one.row for one in recording.happenings} == set(recording.explanations)
+    assert {one.row for one in recording.happenings} - {-1} == set(recording.explanations)
+    derived = {one.row for one in recording.happenings if one.row >= 0 and rows[one.row][0] in ("message", "outcome")}
+    assert derived
     for row, explanation in recording.explanations.items():
-        assert explanation == drilled_lab.why(row)
+        assert row in derived or explanation == drilled_lab.why(row)
     assert [loss.write for loss in recording.losses] == drilled_lab.ledger.lost()
     assert recording.losses
-    assert all(explanation is not None for explanation in recording.loss_explanations)
+    for loss in recording.losses:
+        assert loss.explanation == drilled_lab.why(loss.write)
+        request, answer, *pushes = (rows[row] for row in loss.way)
+        assert (request[3], request[5]) == (loss.write.client, "request")
+        assert (answer[4], answer[2]) == (loss.write.client, loss.write.at_ns)
+        assert all((push[1], push[3], push[5]) == (answer[1], answer[3], "stream") for push in pushes)
 
 
 def test_recording_changes_nothing_and_is_the_same_twice(drilled_lab: Lab) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.records.loss_and_outage import RecoveryLedger
-from labkit.views.player.finished_ledger import FinishedLedger
+from labkit.views.player.recorded.finished_ledger import FinishedLedger
 
 
 @pytest.fixture

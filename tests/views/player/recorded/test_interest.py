@@ -6,8 +6,8 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.wire.addresses import host_of
-from labkit.views.player.interest import MAX_OF_INTEREST, ONLY
-from labkit.views.player.recording import recording_of
+from labkit.views.player.recorded.interest import MAX_OF_INTEREST, ONLY
+from labkit.views.player.recorded.recording import recording_of
 
 
 def test_what_a_fault_touches_is_of_interest(drilled_lab: Lab) -> None:

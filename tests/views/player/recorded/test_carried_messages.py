@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labkit import Lab
 from labkit.lab.causes.recorded_run import RecordedRun
-from labkit.views.player.carried_messages import Carried, messages_of, thinned, with_causes
+from labkit.views.player.recorded.carried_messages import Carried, messages_of, thinned, with_causes
 
 
 def recorded(lab: Lab) -> RecordedRun:

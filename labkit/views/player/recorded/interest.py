@@ -1,7 +1,8 @@
 """Interest: which messages of a run are slowed down for.
 
 1. By default those that a fault, a promotion or a lost write touches: what was on its way when it happened, the first
-   of each kind after it, lost or not, and the request, the answer and the push of the first lost writes.
+   of each kind after it, lost or not, the last between clusters that arrived before it, and the request, the answer and
+   the push of the first lost writes.
 2. Messages inside a site pass too quickly to be of interest by themselves.
 """
 
@@ -15,8 +16,8 @@ from labkit.lab.measures.traffic import API_KINDS
 from labkit.lab.records.ledger import Write
 from labkit.service.arguments import wrong
 from labkit.service.durations import SECOND_NS
-from labkit.views.player.carried_messages import Carried
-from labkit.views.player.happenings import FAULT, LEADER, MODE, RULE, UNDOING, RunEvent
+from labkit.views.player.recorded.carried_messages import Carried
+from labkit.views.player.recorded.happenings import FAULT, LEADER, MODE, RULE, UNDOING, RunEvent
 
 TOUCHING = (FAULT, UNDOING, LEADER, MODE, RULE)
 AFTER_NS = 3 * SECOND_NS
@@ -99,14 +100,18 @@ def _touched(messages: Sequence[Carried], touching: Sequence[RunEvent], ground: 
     found: set[int] = set()
     for one in touching:
         seen: set[tuple[str, str, str, bool]] = set()
+        arrived: dict[tuple[str, str, str], Carried] = {}
         first, last = bisect_left(times, one.at_ns - longest_ns), bisect_right(times, one.at_ns + AFTER_NS)
         for message in far[first:last]:
             if message.at_ns < one.at_ns:
+                if message.what not in API_KINDS and _names(one, message, ground):
+                    arrived[message[2:5]] = message
                 continue
             kind = (message.source, message.target, message.what, message.lost)
             if kind not in seen and _names(one, message, ground):
                 seen.add(kind)
                 found.add(message.row)
+        found |= {message.row for message in arrived.values()}
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from labkit import Lab
 from labkit.views.contents.map_contents import BOTH_WAYS
-from labkit.views.player.line_conditions import LineSpan, line_spans
+from labkit.views.player.recorded.line_conditions import LineSpan, line_spans
 
 SITES = ("paris", "tokyo", "lima")
 ACTS = (

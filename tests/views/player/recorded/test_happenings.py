@@ -9,7 +9,7 @@ import pytest
 from labkit import Lab
 from labkit.places import scenarios
 from labkit.trace import InvariantEvent, NoteEvent, ObservedEvent, OutcomeEvent, StepEvent
-from labkit.views.player.happenings import MAX_OBSERVED, OnlyCounted, happenings_of
+from labkit.views.player.recorded.happenings import MAX_OBSERVED, OnlyCounted, happenings_of
 
 
 def said(rows: list[Any], clusters: dict[str, tuple[str, ...]] | None = None) -> list[tuple[str, str, int]]:
