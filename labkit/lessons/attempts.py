@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dis import get_instructions
 from inspect import getclosurevars
 from types import CodeType, FunctionType
 from typing import Any
@@ -17,12 +18,20 @@ from labkit.front.lab import Lab
 from labkit.front.vault import Vault
 from labkit.lessons.worlds import acts_of, fingerprint, is_changing
 
+RETURNING = {"RESUME", "NOP", "POP_TOP", "LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST", "RETURN_VALUE"}
+"""The instructions of a function that does nothing but return a value that is written down in it."""
 PLAIN = (str, bytes, int, float, tuple, list, dict, set, frozenset, type(None))
 
 
 def attempt_of(*handed: Any) -> str:
     """Return a few characters by which what was handed in differs from another attempt."""
     return fingerprint(*[_facts(part) for part in handed])
+
+
+def is_blank(function: Any) -> bool:
+    """Whether a function is as it was handed out: it does nothing, not even with what it is given, but return."""
+    code = getattr(function, "__code__", None)
+    return code is not None and {one.opname for one in get_instructions(code)} <= RETURNING
 
 
 def _facts(part: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab, Vault
-from labkit.lessons.attempts import attempt_of
+from labkit.lessons.attempts import attempt_of, is_blank
 from labkit.lessons.two_primaries.fence import start as fence
 from labkit.service.silence import Silence
 
@@ -82,3 +82,20 @@ def test_of_a_function_it_is_what_it_does_and_uses(monkeypatch):
 def test_of_anything_else_it_is_its_text():
     assert attempt_of("a", 1) == attempt_of("a", 1) != attempt_of("a", 2)
     assert attempt_of(object()) == attempt_of(object())
+
+
+def test_a_function_as_it_was_handed_out_is_blank():
+    def handed_out(lab): ...
+
+    def passes(lab):
+        pass  # your steps
+
+    assert [is_blank(one) for one in (handed_out, passes, lambda lab: None, lambda lab: 1)] == [True] * 4
+
+
+def test_a_function_that_does_anything_with_what_it_is_given_is_not_blank():
+    def forgets_to_return(gap_s, one_way_s):
+        one_way_s / gap_s  # what people write
+
+    tried = (forgets_to_return, lambda lab: lab, lambda lab: lab.run("1s"), lambda lab: print(lab), print, dict)
+    assert [is_blank(one) for one in tried] == [False] * 6

@@ -40,7 +40,7 @@ CUT_PICTURES = """[...document.querySelectorAll('.labkit-picture')]
   .map((one) => one.querySelector('title').textContent)"""
 CUT_FRAMES = """[...document.querySelectorAll('iframe')].flatMap((frame) => {
   const cut = [], { left, right } = frame.getBoundingClientRect();
-  for (let one = frame.parentElement; one; one = one.parentElement) {
+  for (let one = frame.parentElement; one !== document.body; one = one.parentElement) {
     const box = one.getBoundingClientRect(), shows = getComputedStyle(one).overflowX;
     if (shows !== "visible" && (box.left > left + 1 || box.right < right - 1)) cut.push(one.className);
   }
@@ -166,7 +166,7 @@ def test_it_plays_from_a_file_by_keyboard(number: str, exported: str, browser: B
 
 
 @PLAYED
-@pytest.mark.parametrize("width", [1280])
+@pytest.mark.parametrize("width", [1280, 640])
 def test_the_pictures_of_a_player_fit_its_frame(number: str, width: int, exported: str, browser: Browser) -> None:
     browser.look(width, 1000)
     browser.open(exported)
@@ -175,6 +175,7 @@ def test_the_pictures_of_a_player_fit_its_frame(number: str, width: int, exporte
 
     assert browser.evaluate(CUT_FRAMES) == []
     assert evaluated(browser, frame, CUT_PICTURES.replace("one.querySelector('title').textContent", "one.id")) == []
+    assert evaluated(browser, frame, "document.getElementById('time').getBoundingClientRect().bottom <= innerHeight")
     assert browser.evaluate("document.documentElement.scrollWidth") == width
 
 

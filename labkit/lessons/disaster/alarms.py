@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
 from labkit.lab.snapshot import Snapshot
+from labkit.lessons.attempts import is_blank
 from labkit.lessons.disaster.region import calm_pair, takes_writes
 from labkit.lessons.plan import Condition, Exercise, Trap
 
@@ -74,17 +75,6 @@ def _deal(function: Act, lab: Lab) -> Alarm:
     return Alarm(promoted, lab["tokyo"].mode, takes_writes(lab, "tokyo"), error)
 
 
-def untouched(function: Act) -> bool:
-    """Whether a function does nothing yet, not even wait."""
-    lab = alarmed("region")
-    before = lab.now, len(lab.trace)
-    try:
-        function(lab)
-    except Exception:  # it does something
-        return False
-    return (lab.now, len(lab.trace)) == before
-
-
 def by_a_write(lab: Lab) -> None:
     """Ask paris for a write from beside it, as a client does, and give it half a minute."""
     try:
@@ -147,7 +137,7 @@ THREE_ALARMS = Exercise(
     "leaves it a secondary where a node died or the line between the regions is cut.",
     look=look,
     takes=("a function of the lab",),
-    untouched=untouched,
+    untouched=is_blank,
     conditions=(
         Condition(
             name="a node",

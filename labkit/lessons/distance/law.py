@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
+from labkit.lessons.attempts import is_blank
 from labkit.lessons.distance.line import measured
 from labkit.lessons.plan import Condition, Exercise, Trap
 
@@ -46,8 +47,8 @@ def look(function: Callable[[float, float], Any]) -> tuple[Expected, ...]:
 
 
 def untouched(function: Callable[[float, float], Any]) -> bool:
-    """Whether a function says nothing yet."""
-    return _ask(function, *CASES[0][:2]) == (None, "")
+    """Whether a function is blank, and says nothing."""
+    return is_blank(function) and _ask(function, *CASES[0][:2]) == (None, "")
 
 
 def _ask(function: Callable[[float, float], Any], gap_s: float, one_way_s: float) -> tuple[Any, str]:

@@ -32,6 +32,9 @@ class CauseSeen(NamedTuple):
     def says(self, number: int) -> str:
         """Say what is the matter with an instant that is not the root: another event is there, or none."""
         at_s = self.given[number]
+        others = [folder for folder, root in zip(FOLDERS, self.roots, strict=True) if abs(at_s - root) <= WITHIN_S]
+        if others:
+            return f"what happened at {at_s:.3f} s is the root of the loss of {others[0]}, not of {FOLDERS[number]}"
         if any(abs(at_s - event_s) <= WITHIN_S for event_s in self.events):
             return f"what happened at {at_s:.3f} s is not the root of the loss of {FOLDERS[number]}"
         return f"nothing is done, broken or promoted at {at_s:.3f} s; an instant is wanted to the millisecond"

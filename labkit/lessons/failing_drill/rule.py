@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from labkit.front.lab import Lab
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.lab.snapshot import Snapshot
+from labkit.lessons.attempts import is_blank
 from labkit.lessons.plan import Condition, Exercise, Trap, works_when_called
 from labkit.service.durations import MILLISECOND_NS
 
@@ -124,13 +125,10 @@ def accepts(handed: Any) -> bool:
 
 
 def untouched(rule: Any) -> bool:
-    """Whether a rule says nothing yet: a function that returns None, or an empty condition."""
+    """Whether a rule says nothing yet: a blank function that returns None, or an empty condition."""
     if isinstance(rule, Mapping):
         return not rule
-    try:
-        return rule(world(0)) is None
-    except Exception:  # it says something
-        return False
+    return is_blank(rule) and rule(world(0)) is None
 
 
 def as_a_condition() -> Any:

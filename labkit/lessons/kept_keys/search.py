@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from labkit.front.vault import Vault
+from labkit.lessons.attempts import is_blank
 from labkit.lessons.kept_keys.rows import base64_of
 from labkit.lessons.overlooked import FIRST_REFUSAL
 from labkit.lessons.plan import Condition, Exercise, Trap
@@ -84,9 +85,8 @@ def _forms(text: str) -> Iterator[str]:
 
 
 def untouched(function: Callable[[Any, str, str], Any]) -> bool:
-    """Whether a function marks nothing yet."""
-    seen = look(function)
-    return not seen.error and seen.again is None
+    """Whether a function is blank, and marks nothing."""
+    return is_blank(function) and look(function).again is None
 
 
 def convergent(vault: Any, tenant: str, email: str) -> str:

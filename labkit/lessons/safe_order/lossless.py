@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
 from labkit.lab.snapshot import Snapshot
+from labkit.lessons.attempts import is_blank
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.safe_order.writers import Move, moved, pair_with_writer
 
@@ -92,17 +93,6 @@ def _move(function: Act, lab: Lab) -> Move:
     return moved(lab, error)
 
 
-def untouched(function: Act) -> bool:
-    """Whether a function does nothing yet, not even wait."""
-    lab = world(0)
-    before = lab.now, len(lab.trace)
-    try:
-        function(lab)
-    except Exception:  # it does something
-        return False
-    return (lab.now, len(lab.trace)) == before
-
-
 def by_the_verb(lab: Lab) -> None:
     """Use the verb for it, which does the steps in their order."""
     lab.failover("paris", "tokyo")
@@ -182,7 +172,7 @@ LOSSLESS = Exercise(
     f"{MAX_SLOW_PAUSE_S} s where the line is slow.",
     look=look,
     takes=("a function of the lab",),
-    untouched=untouched,
+    untouched=is_blank,
     conditions=(
         Condition(
             name="moved",

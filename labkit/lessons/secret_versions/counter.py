@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from labkit.front.vault import Vault
+from labkit.lessons.attempts import is_blank
 from labkit.lessons.overlooked import FIRST_REFUSAL, ignored_names
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import is_changing
@@ -117,10 +118,8 @@ def look(function: Callable[[Any], Any]) -> tuple[Counted, ...]:
 
 
 def untouched(function: Callable[[Any], Any]) -> bool:
-    """Whether a function does nothing yet."""
-    seen = play(function, 0)
-    code = getattr(function, "__code__", None)
-    return seen.count == BEGINS and not seen.error and code is not None and code.co_names == ()
+    """Whether a function is blank, and changes nothing."""
+    return is_blank(function) and play(function, 0).count == BEGINS
 
 
 def _few(seen: tuple[Counted, ...]) -> tuple[Counted, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lessons.disaster.alarms import ALARMS, alarmed, look, untouched
+from labkit.lessons.disaster.alarms import ALARMS, THREE_ALARMS, alarmed, look
+from labkit.lessons.judging import judge
+from labkit.lessons.said import NOT_ATTEMPTED
 
 
 @pytest.mark.parametrize("name", ALARMS)
@@ -24,6 +26,10 @@ def test_a_function_that_raises_is_said():
     seen = look(lambda lab: lab.crash("nowhere"))
 
     assert seen.region.error.startswith("ValueError: ")
-    assert not untouched(lambda lab: lab.crash("nowhere"))
-    assert not untouched(lambda lab: lab.run("1s"))
-    assert untouched(lambda lab: None)
+
+
+def test_who_decides_to_do_nothing_has_tried():
+    decided = judge(THREE_ALARMS, (lambda lab: lab["paris"].active is None and lab["tokyo"].promote(),))
+
+    assert decided.condition == "a region"
+    assert judge(THREE_ALARMS, (lambda lab: None,)).outcome == NOT_ATTEMPTED

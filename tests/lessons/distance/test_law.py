@@ -21,6 +21,7 @@ def test_near_is_one_more_or_less():
 def test_a_function_that_says_nothing_is_untouched():
     assert untouched(lambda gap_s, one_way_s: None)
     assert not untouched(by_formula)
+    assert not untouched(lambda gap_s, one_way_s: gap_s and None), "it forgets to return"
     assert not untouched(lambda gap_s, one_way_s: [].pop()), "an error is something"
 
 

@@ -47,6 +47,15 @@ def test_an_instant_of_nothing_is_known_from_a_wrong_one():
     assert judge(CAUSE, (lab, dict(zip(FOLDERS, right, strict=True)))).outcome == "right"
 
 
+def test_the_root_of_another_loss_is_named_as_that():
+    lab = start()
+    red, green, blue = roots_of(lab)
+    swapped = judge(CAUSE, (lab, [green, red, blue]))
+
+    assert swapped.condition == "red"
+    assert swapped.seen == f"what happened at {green:.3f} s is the root of the loss of green, not of red"
+
+
 @pytest.mark.parametrize("given", ["4.6", [1, 2], [True, 1, 2], [1, 2, "3"], None, {"red": 1}])
 def test_what_is_no_list_of_three_instants_is_said(given):
     assert look(start(), given).unread

@@ -60,3 +60,11 @@ def test_what_says_nothing_yet_is_untouched():
     assert untouched({})
     assert not untouched(lambda lab: True)
     assert not untouched(lambda lab: lab.crash("nowhere"))
+
+
+def forgets_to_return(lab):
+    lab.lag("paris", "tokyo").entries <= 20  # noqa: B015  # what people write
+
+
+def test_a_rule_that_forgets_to_return_has_tried():
+    assert judge(RULE, (forgets_to_return,)).condition == CUT

@@ -12,7 +12,6 @@ from labkit.lessons.safe_order.lossless import (
     MAX_SLOW_PAUSE_S,
     SLOWER,
     look,
-    untouched,
     world,
 )
 from labkit.lessons.said import NOT_YET
@@ -59,12 +58,6 @@ def test_no_time_that_is_chosen_is_right(pause):
 
 def test_it_is_tried_as_the_text_says():
     assert (LUCKS, SLOWER, MAX_PAUSE_S, MAX_SLOW_PAUSE_S) == (5, 10, 1, 3)
-
-
-def test_what_does_nothing_yet_is_untouched():
-    assert untouched(lambda lab: None)
-    assert not untouched(lambda lab: lab.run("1s"))
-    assert not untouched(lambda lab: lab.crash("nowhere"))
 
 
 @pytest.mark.slow
