@@ -281,7 +281,7 @@ def test_a_first_answer_is_that_of_the_labkit_of_a_folder(monkeypatch, tmp_path)
 
     def run(code, folder):
         ran.append((code, folder))
-        return (0.5 if code == bench_start.FLOOR else 0.75), ""
+        return bench_start.Ran(0.5 if code == bench_start.FLOOR else 0.75, 9.0, "")
 
     monkeypatch.setattr(bench_start, "run", run)
     assert bench_start.first_answer(tmp_path)() == 1.5
