@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from _heapq import heapify, heappop, heappush  # the written module is not loaded (R24)
 from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
 from labkit.service.durations import SECOND_NS
 
@@ -40,7 +41,7 @@ class DueTimes:
         if before_ns == when_ns:
             return may_differ
         self._times[key] = when_ns
-        heappush(self._heap, (when_ns, key))
+        _heaps().heappush(self._heap, (when_ns, key))
         if len(self._heap) > 2 * len(self._times) + MIN_REBUILD:
             self._rebuild()
         return may_differ
@@ -52,7 +53,7 @@ class DueTimes:
             when_ns, key = heap[0]
             if self._times.get(key) == when_ns:
                 return when_ns, key
-            heappop(heap)
+            _heaps().heappop(heap)
         return None
 
     def remove(self, key: str) -> None:
@@ -65,4 +66,13 @@ class DueTimes:
 
     def _rebuild(self) -> None:
         self._heap: list[tuple[int, str]] = [(due_ns, known) for known, due_ns in self._times.items()]
-        heapify(self._heap)
+        if self._heap:
+            _heaps().heapify(self._heap)
+
+
+@cache
+def _heaps() -> Any:
+    """Return Python's own C module, which the first record loads that falls due (R24)."""
+    import _heapq
+
+    return _heapq

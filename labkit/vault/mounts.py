@@ -348,6 +348,17 @@ def new_mount(path: str, kind: str, entropy: Any, **settings: Any) -> Mount:
     return Mount(path, kind, uuid_text(entropy), f"{prefix}{shown}_{entropy(4).hex()}", **settings)
 
 
+def own_mounts(entropy: Any) -> list[Mount]:
+    """Make the mounts that every namespace has from its beginning."""
+    cubbyhole = "per-token private secret storage"
+    return [
+        new_mount("sys/", "system", entropy, description="system endpoints used for control, policy and debugging"),
+        new_mount("auth/token/", "token", entropy, description="token based credentials"),
+        new_mount("cubbyhole/", "cubbyhole", entropy, description=cubbyhole, local=True),
+        new_mount("identity/", "identity", entropy, description="identity store"),
+    ]
+
+
 def routes_of(mount: Mount) -> Table | Groups:
     """Return the routes of a mount's engine, importing it at its first use."""
     return routes_of_engine(mount.kind, mount.version)

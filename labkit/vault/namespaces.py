@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
 from labkit.service.limits import check_path
@@ -19,7 +19,7 @@ from labkit.vault.mounts import (
     Namespace,
     check_free,
     namespace_at,
-    new_mount,
+    own_mounts,
     read_table,
     write_table,
 )
@@ -31,21 +31,6 @@ if TYPE_CHECKING:
 
 RESERVED = ("root", "sys", "audit", "auth", "cubbyhole", "identity", ".", "..")
 ID_DIGITS = 5
-
-SYSTEM_TEXT = "system endpoints used for control, policy and debugging"
-TOKEN_TEXT = "token based credentials"
-CUBBYHOLE_TEXT = "per-token private secret storage"
-IDENTITY_TEXT = "identity store"
-
-
-def own_mounts(entropy: Any) -> list[Any]:
-    """Make the mounts that every namespace has from its beginning."""
-    return [
-        new_mount("sys/", "system", entropy, description=SYSTEM_TEXT),
-        new_mount("auth/token/", "token", entropy, description=TOKEN_TEXT),
-        new_mount("cubbyhole/", "cubbyhole", entropy, description=CUBBYHOLE_TEXT, local=True),
-        new_mount("identity/", "identity", entropy, description=IDENTITY_TEXT),
-    ]
 
 
 def name_of(sent: str) -> str:

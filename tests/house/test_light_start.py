@@ -31,10 +31,19 @@ VAULT = FRONT_DOOR | {
 UNASKED = {
     *("heapq", "bisect", "struct", "labkit.vault.engines.kv.merge", "labkit.vault.storage.interruption"),
     *("labkit.service.silence", "labkit.service.key_store_address", "labkit.front.shown_names"),
-    *("_bisect", "_datetime", "_struct", "binascii", "importlib", "labkit.service.arguments", "labkit.service.masked"),
+    *(
+        "_bisect",
+        "_datetime",
+        "_heapq",
+        "_struct",
+        "binascii",
+        "importlib",
+        "labkit.service.arguments",
+        "labkit.service.masked",
+    ),
     *("labkit.service.wire_size", "labkit.service.encoding", "labkit.service.key_pages", "labkit.vault.token_index"),
     *("labkit.vault.policies.access_list", "labkit.vault.policies.rules", "labkit.vault.storage.recent_records"),
-    *("labkit.vault.audit", "labkit.vault.quotas", "labkit.vault.managed_keys"),
+    *("labkit.vault.audit", "labkit.vault.quotas", "labkit.vault.managed_keys", "labkit.vault.namespaces"),
 }
 
 FIRST_ANSWER = """

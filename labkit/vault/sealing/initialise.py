@@ -14,8 +14,16 @@ from labkit.vault import token_record, tokens
 from labkit.vault.context import Context, own_work
 from labkit.vault.core import Core
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.mounts import MOUNTS, ROOT, MountTable, encode_table, new_mount, read_table, write_table
-from labkit.vault.namespaces import own_mounts
+from labkit.vault.mounts import (
+    MOUNTS,
+    ROOT,
+    MountTable,
+    encode_table,
+    new_mount,
+    own_mounts,
+    read_table,
+    write_table,
+)
 from labkit.vault.policies import store as policy_store
 from labkit.vault.seal_keys import SealKeys
 from labkit.vault.sealing.seal import SEAL_CONFIG, SealConfig, check_event, encode_config, unseal
