@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import typing
 
 import pytest
@@ -79,8 +80,9 @@ def test_a_record_takes_its_fields_and_no_others(arguments: tuple[object, ...]) 
 
 
 def test_only_a_field_is_replaced() -> None:
-    for point in (OURS, THEIRS):
-        with pytest.raises(ValueError, match=r"unexpected field names: \['z', 'w'\]"):
+    theirs = ValueError if sys.version_info < (3, 13) else TypeError
+    for point, kind in ((OURS, ValueError), (THEIRS, theirs)):
+        with pytest.raises(kind, match=r"unexpected field names: \['z', 'w'\]"):
             point(1)._replace(z=1, y=2, w=3)
 
 
@@ -104,3 +106,33 @@ def test_a_record_of_all_its_values_is_what_its_constructor_makes():
     assert made == Kept("a", b"x")
     assert type(made) is Kept
     assert made._fields == Kept._fields
+
+
+def test_a_constructor_places_its_arguments_before_and_after_it_is_compiled():
+    point = declare(record.NamedTuple)
+    for _ in range(2 * record.COMPILED_AT):
+        assert (point(1), point(1, names=("a",)), point(y=4, x=3)) == ((1, 2, ()), (1, 2, ("a",)), (3, 4, ()))
+    assert point.__new__.__code__.co_varnames == ("_cls", "x", "y", "names")
+
+
+@pytest.mark.parametrize(
+    ("values", "named"), [((), {}), ((), {"y": 1}), ((1, 2, (), 4), {}), ((1,), {"x": 1}), ((1,), {"z": 1})]
+)
+def test_a_new_class_refuses_what_a_compiled_constructor_refuses(values, named):
+    for _ in range(2):  # the first refusal compiles it
+        with pytest.raises(TypeError, match=r"Point\.__new__\(\) (missing|takes|got)"):
+            OURS(*values, **named)
+
+
+def test_a_derived_class_has_the_constructor_of_its_record():
+    class Base(record.NamedTuple):
+        a: int
+        b: int = 2
+
+    class Derived(Base):
+        pass
+
+    for _ in range(record.COMPILED_AT):
+        assert type(Derived(1)) is Derived
+    assert Derived(a=5) == Base(5) == (5, 2)
+    assert "__new__" not in vars(Derived)
