@@ -36,6 +36,7 @@ class RecordedRun:
         self.faults = FaultHistory(faults, queries.parts.network.topology)
         self.operators = {plan.operator_host: plan.name for plan in blueprint.clusters}
         self.nodes = {node: plan.name for plan in blueprint.clusters for node in plan.node_names}
+        self.balancers = {plan.name: plan for plan in blueprint.balancers}
         processes = queries.parts.processes
         self._service_ns = {node: processes[node].service_ns for node in self.nodes}
         self._taken_messages: dict[str, dict[int, list[int]]] | None = None

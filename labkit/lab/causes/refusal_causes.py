@@ -28,6 +28,8 @@ def refusal(run: RecordedRun, asked: tuple[str, int, int]) -> Cause:
     """Why a node refused somebody with a status, in the answer of a row."""
     asker, status, answer = asked
     _, sent_ns, _, node, *_ = run.rows[answer]
+    if node in run.balancers:
+        return _refused_in_front(run, asked)
     cluster = run.nodes.get(node, "")
     step = CauseStep(sent_ns, f"{node} answers {asker} with {status}", answer)
     changed = run.last("mode", answer, cluster=cluster)
@@ -41,6 +43,19 @@ def refusal(run: RecordedRun, asked: tuple[str, int, int]) -> Cause:
     if damaged is not None:
         return Cause(step, ("observed", damaged))
     return Cause(step, None, WORK if asker in run.clients else OPERATOR)
+
+
+def _refused_in_front(run: RecordedRun, asked: tuple[str, int, int]) -> Cause:
+    """Why a load balancer refused somebody: so did the node that it asked, or none behind it was in service."""
+    asker, status, answer = asked
+    _, sent_ns, _, front, *_ = run.rows[answer]
+    words = f"{front} answers {asker} with {status}"
+    handed = next(run.messages(run.between(sent_ns, sent_ns), target=front, what="response", fate="delivered"), None)
+    if handed is not None:
+        return Cause(CauseStep(sent_ns, words, answer), ("refusal", (front, status, handed)))
+    first = run.nodes_of(run.balancers[front].use[0])[0]
+    step = CauseStep(sent_ns, f"{words}: no node behind it is in service", answer)
+    return Cause(step, ("not serving", (first, answer)))
 
 
 def overtaken(run: RecordedRun, asked: tuple[str, str, int]) -> Cause:

@@ -6,9 +6,11 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from labkit import Lab
 from labkit.lab.causes.explanation import OPERATOR, WORK
-from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.plan.blueprint import BalancerPlan, ClientPlan, WorkloadPlan, pair
 
 ALTERED = "the value at logical/"
 
@@ -138,3 +140,23 @@ def test_an_operators_check_and_set_names_the_operators_write_that_came_first(ca
     assert version.steps[1].sentence == "an operator makes version 2 of secret/data/app first"
     assert deleted.steps[1].sentence == "an operator deletes secret/data/app with all its versions first"
     assert version.origin == deleted.origin == OPERATOR
+
+
+@pytest.mark.parametrize("ends_tls", [False, True])
+def test_what_a_balancer_answers_is_explained_by_the_nodes_behind_it(ends_tls: bool):
+    work = WorkloadPlan(operation="put-secret", every_ns=300_000_000, from_ns=1_000_000_000)
+    shop = ClientPlan(name="shop", site="lisbon", use=("paris",), through="front", workload=(work,), retries=0)
+    front = BalancerPlan(name="front", site="lisbon", use=("paris",), ends_tls=ends_tls)
+    lab = Lab(replace(pair().with_clients(shop), balancers=(front,)), seed=7).run("3s")
+    lab["paris"].post("sys/seal")
+    lab.run("8s")
+    refused = [row for row in lab.trace.select("outcome") if row.outcome == "refused"]
+
+    handed_on, of_its_own = (str(lab.why(event)) for event in (refused[0], refused[-1]))
+
+    assert "front answers shop-1 with 503\n" in handed_on.replace("  [", "\n[")
+    assert "paris-1 answers front with 503" in handed_on
+    assert "front answers shop-1 with 503: no node behind it is in service" in of_its_own
+    for found in (handed_on, of_its_own):
+        assert "paris-1 is sealed: asked" in found
+    assert lab.play().recording.explanations
