@@ -79,6 +79,13 @@ def test_a_record_takes_its_fields_and_no_others(arguments: tuple[object, ...]) 
             point(1).x = 2
 
 
+def test_a_record_is_made_of_all_of_its_values() -> None:
+    for point in (OURS, THEIRS):
+        assert point._make(iter([1, 2, ()])) == (1, 2, ())
+        with pytest.raises(TypeError, match="Expected 3 arguments, got 2"):
+            point._make((1, 2))
+
+
 def test_only_a_field_is_replaced() -> None:
     theirs = ValueError if sys.version_info < (3, 13) else TypeError
     for point, kind in ((OURS, ValueError), (THEIRS, theirs)):
