@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 import typing
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,8 @@ def test_a_record_takes_its_fields_and_no_others(arguments: tuple[object, ...]) 
 
 
 def test_a_record_is_made_of_all_of_its_values() -> None:
-    for point in (OURS, THEIRS):
+    kinds: tuple[Any, ...] = (OURS, THEIRS)
+    for point in kinds:
         assert point._make(iter([1, 2, ()])) == (1, 2, ())
         with pytest.raises(TypeError, match="Expected 3 arguments, got 2"):
             point._make((1, 2))
