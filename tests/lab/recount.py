@@ -68,11 +68,12 @@ class Taken:
     def lost(self) -> Counter[Any]:
         steps = self.followed.steps if self.followed is not None else []
         own = self.own.steps if self.own is not None else []
+        newest: dict[str, int] = {}
+        for its in own:
+            newest[repr(its.says)] = max(its.number, newest.get(repr(its.says), -1))
         gone = [step for step in steps if step.acknowledged and id(step) not in self.held]
         return Counter(
-            step.acknowledged
-            for step in gone
-            if step.says is None or not any(its.says == step.says and its.number >= step.since for its in own)
+            step.acknowledged for step in gone if step.says is None or newest.get(repr(step.says), -1) < step.since
         )
 
     def point(self) -> tuple[int, float, int, float]:

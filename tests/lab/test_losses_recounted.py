@@ -333,12 +333,6 @@ def test_what_was_measured_wrongly_once_is_measured_as_the_recount_says(seeds, m
             drill(seed, patch, plain, VERBS)
 
 
-@pytest.mark.parametrize("seed", [3, 6, 19])
-@pytest.mark.slow
-def test_a_revoked_id_ends_the_shipping_since_when_a_recount_says(seed, monkeypatch):
-    drill(seed, monkeypatch, plain, REVOKING)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 40, 20))
 def test_a_revoked_id_in_many_labs_ends_the_shipping_since_when_a_recount_says(start, monkeypatch):
