@@ -29,9 +29,9 @@ def test_findings_are_grouped_by_signature_the_most_frequent_first_after_excepti
 @pytest.mark.slow
 def test_any_number_of_processes_plays_the_same_in_order():
     done: list[int] = []
-    one = played(Plan(seeds=5, operator="careless"), 1, lambda: done.append(1))
-    two = played(Plan(seeds=5, operator="careless"), 2, lambda: done.append(1))
+    one = played(Plan(seeds=4, operator="careless"), 1, lambda: done.append(1))
+    two = played(Plan(seeds=4, operator="careless"), 2, lambda: done.append(1))
 
     assert one == two
-    assert [seed.seed for seed in one] == list(range(5))
-    assert len(done) == 10
+    assert [seed.seed for seed in one] == list(range(4))
+    assert len(done) == 8

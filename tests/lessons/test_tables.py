@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lessons import judging
 from labkit.lessons.catalogue import LESSONS, plan
 from labkit.lessons.judging import ELSEWHERE, judge, refusals
 from labkit.lessons.plan import Act, Exercise
@@ -37,6 +38,26 @@ def handed_in() -> HandedIn:
     return once
 
 
+@pytest.fixture(scope="module")
+def looks() -> dict[tuple[int, int], Any]:
+    """What was seen of what was handed in."""
+    return {}
+
+
+@pytest.fixture
+def looked_once(looks: dict[tuple[int, int], Any], handed_in: HandedIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tests share what is seen of what is handed in: ``handed_in`` keeps it as it was, and a look may take long."""
+    look = judging._look
+
+    def once(exercise: Exercise, handed: tuple[Any, ...]) -> Any:
+        key = id(exercise), id(handed)
+        if key not in looks:
+            looks[key] = look(exercise, handed)
+        return looks[key]
+
+    monkeypatch.setattr(judging, "_look", once)
+
+
 def look_only(world: Any) -> None:
     """Do what is no attempt: read, draw, let time pass."""
     if isinstance(world, Lab):
@@ -56,6 +77,7 @@ def test_there_are_twenty_eight_exercises_in_ten_lessons():
 
 
 @EACH
+@pytest.mark.usefixtures("looked_once")
 def test_ways_are_right_and_traps_are_refused_by_their_condition(exercise: Exercise, handed_in: HandedIn) -> None:
     ways = {name: judge(exercise, handed_in(exercise, way))[:3] for name, way in exercise.ways.items()}
     traps = {trap.name: judge(exercise, handed_in(exercise, trap.act))[:2] for trap in exercise.traps}
@@ -67,6 +89,7 @@ def test_ways_are_right_and_traps_are_refused_by_their_condition(exercise: Exerc
 
 
 @EACH
+@pytest.mark.usefixtures("looked_once")
 def test_no_condition_is_dead(exercise: Exercise, handed_in: HandedIn) -> None:
     refused = [refusals(exercise, handed_in(exercise, trap.act)) for trap in exercise.traps]
     needed = {names[0] for names in refused if len(names) == 1}

@@ -86,7 +86,6 @@ def test_every_mistake_in_the_package_can_be_read(room: str, checkout: Path) -> 
 def test_the_modules_beside_the_packages_are_a_room(checkout: Path) -> None:
     assert {module.parent for module, _ in draw(checkout, "root", 1, 60)} == {Path("labkit")}
     assert set(mutants.ROOMS) >= {"root", "service", "vault", "cloud", "sim", "lab", "doors", "proof", "views"}
-    assert all(len(draw(checkout, room, 1, 1)) == 1 for room in mutants.ROOMS)
 
 
 @pytest.mark.slow
@@ -104,9 +103,9 @@ def test_a_module_is_judged_by_the_test_that_mirrors_it(checkout: Path) -> None:
     assert mirrored(Path("labkit/vault/storage/__init__.py")) == Path("tests/vault/test_storage.py")
     assert mirrored(Path("labkit/__init__.py")) == Path("tests/test_labkit.py")
     for room in mutants.ROOMS:
-        assert [
-            module for module, _ in draw(checkout, room, 1, 200) if not (checkout / mirrored(module)).is_file()
-        ] == []
+        drawn = draw(checkout, room, 1, 200)
+        assert drawn
+        assert [module for module, _ in drawn if not (checkout / mirrored(module)).is_file()] == []
 
 
 @pytest.fixture
