@@ -26,7 +26,7 @@ HOME = environment.isolate()
 register_profiles()
 
 # Where JupyterLab is installed, jsonschema would load a grammar of addresses with it: a second, for what no test asks.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # an import of it fails then
+sys.modules["rfc3987_syntax"] = ModuleType("rfc3987_syntax")  # nothing can be imported from it
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
