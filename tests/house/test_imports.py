@@ -77,6 +77,7 @@ def test_a_breach_is_found(number: int, found: dict[str, str]) -> None:
     assert re.search(rf"{re.escape(name)}(?!\d)", found[contract]), found[contract]
 
 
+@pytest.mark.slow
 def test_every_contract_has_its_breach(found: dict[str, str]) -> None:
     assert {contract for _, _, contract in BREACHES} == set(found)
 

@@ -72,7 +72,7 @@ def test_a_mistake_keeps_the_rest_of_the_text() -> None:
     assert mutate(source, site).source == 'x = "ä"  # a < b\nif ((a <= b)):  # why\n    y = "ö"\n'
 
 
-@pytest.mark.parametrize("room", ["service", "sim"])
+@pytest.mark.parametrize("room", ["sim", pytest.param("service", marks=pytest.mark.slow)])
 def test_every_mistake_in_the_package_can_be_read(room: str, checkout: Path) -> None:
     drawn = draw(checkout, room, 3, 60)
 

@@ -24,7 +24,7 @@ DRILLS: dict[str, Drill] = {
 
 
 @pytest.mark.parametrize("name", DRILLS)
-@pytest.mark.parametrize("service_ms", [0, 3, 30])
+@pytest.mark.parametrize("service_ms", [3, *[pytest.param(ms, marks=pytest.mark.slow) for ms in (0, 30)]])
 def test_what_was_taken_is_recounted_to_the_nanosecond(name, service_ms, monkeypatch):
     took: list[tuple[str, int, str]] = []
     receive = NodeHost.receive

@@ -482,7 +482,7 @@ def converges(lab: Lab, state: str) -> None:
         assert lab.queries.contents("tokyo") == lab.queries.contents("paris")
 
 
-SEEDS = [pytest.param(seed, marks=pytest.mark.slow if seed >= 16 else []) for seed in range(40)]
+SEEDS = [pytest.param(seed, marks=pytest.mark.slow if seed >= 8 else []) for seed in range(40)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -210,7 +210,7 @@ ALL = (
 )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *[pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)]])
 def test_a_run_that_waits_goes_on_alike_wherever_it_is_cut(
     seed: int, vary: Vary, scenario_file: Written, judged: Judged
 ) -> None:

@@ -173,11 +173,11 @@ def calls_of_a_minute(text: str) -> int:
 @pytest.mark.parametrize(
     ("conditions", "share"),
     [
-        (("{roots: equal, from: 5s}",), 0.16),
         (("{roots: equal, from: 5s}", "{roots: equal, from: 6s}"), 0.18),
-        (("{roots: equal, from: 5s}", "{roots: equal, lag: 0, from: 6s}"), 0.25),
-        (("{lag: {at most: 5}, from: 5s}",), 0.08),
         (("{lag time: {at most: 5s}, from: 5s}",), 0.18),
+        pytest.param(("{roots: equal, from: 5s}",), 0.16, marks=pytest.mark.slow),
+        pytest.param(("{roots: equal, from: 5s}", "{roots: equal, lag: 0, from: 6s}"), 0.25, marks=pytest.mark.slow),
+        pytest.param(("{lag: {at most: 5}, from: 5s}",), 0.08, marks=pytest.mark.slow),
     ],
     ids=str,
 )

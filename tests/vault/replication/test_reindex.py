@@ -225,7 +225,14 @@ def test_the_status_shows_its_stages_while_requests_are_answered(together):
 
 
 @pytest.mark.parametrize(
-    ("options", "locked_ms"), [({}, 100), ({"force": True, "diff": True}, 400), ({"skip_flush": True}, 20)]
+    ("options", "locked_ms"),
+    [
+        ({}, 100),
+        *[
+            pytest.param(*more, marks=pytest.mark.slow)
+            for more in (({"force": True, "diff": True}, 400), ({"skip_flush": True}, 20))
+        ],
+    ],
 )
 def test_writes_wait_for_the_commit_and_for_no_other_stage(together, options, locked_ms):
     lab = together.lab
@@ -467,7 +474,7 @@ def test_a_page_that_rots_in_the_store_while_the_one_in_use_is_sound_is_stored_a
     assert sound(together, "paris")
 
 
-@pytest.mark.parametrize("at_ms", [50, 150, 250, 350, 450, 900])
+@pytest.mark.parametrize("at_ms", [50, 250, 900, *[pytest.param(ms, marks=pytest.mark.slow) for ms in (150, 350, 450)]])
 def test_cut_at_any_instant_it_is_the_uncut_one(together, at_ms):
     lab = together.lab
     lab.corrupt("tokyo", layer="storage")
