@@ -1,6 +1,7 @@
 """Row file: what a sweep has found so far, a chunk a line, each with its checksum; only ever appended to.
 
-1. One process writes: the one that was asked to sweep.  A line is complete once its end is there.
+1. One process writes: the one that was asked to sweep; another is refused meanwhile.  A line is complete once its end
+   is there.
 2. A last line without its end is torn: its writer was stopped.  It is cut before anything follows, unless it does not
    even begin as a line does.  Any other line that is not as it was written is refused.
 3. One seed of one experiment has one result.  Two that differ stop everything: something is not determined.
@@ -12,6 +13,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, Any, NamedTuple
 
 from labkit.hunt.sweeping.chunks import PlayedChunk
@@ -22,6 +24,8 @@ from labkit.scenario.documents.combination import Combination
 
 CHECKSUM, CHUNK = "checksum", "chunk"
 _START = b'{"checksum":"'
+MAX_LINE = 1 << 23
+"""Bytes of a line, at most."""
 
 
 class UnusableRows(ValueError):
@@ -98,7 +102,7 @@ def read_rows(name: str) -> Rows:
 
 
 class RowWriter:
-    """Appends chunks to a file that was read, after half a line at its end is cut."""
+    """Appends chunks to a file that was read, after half a line at its end is cut; raises UnusableRows."""
 
     def __init__(self, file: IO[bytes], rows: Rows, lines: int) -> None:
         self.rows, self._file, self._lines = rows, file, lines
@@ -109,26 +113,51 @@ class RowWriter:
         swept, line = Swept(experiment.title, experiment.values, experiment.digest), self._lines + 1
         for row in played.rows:
             self.rows.add(swept, row, line)
-        self._file.write(line_of(played))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with _unless_it_fails(self.rows.name):
+            left = memoryview(line_of(played))
+            while left:  # past the buffer, which closing would try to write once more
+                left = left[os.write(self._file.fileno(), left) :]
+            os.fsync(self._file.fileno())
         self._lines = line
 
 
 @contextmanager
 def appending(name: str) -> Iterator[RowWriter]:
     """Open a file of rows, or make it, read it and cut half a line at its end; raise UnusableRows or TwoResults."""
+    with _unless_it_fails(name):
+        file = open(name, "r+b" if os.path.exists(name) else "x+b")  # noqa: SIM115 - closed below
+    with file:
+        _lock(name, file)
+        rows = _read(name, file)
+        with _unless_it_fails(name):
+            file.truncate(file.seek(-rows.torn, os.SEEK_END))
+            file.seek(0)
+            lines = sum(1 for _ in file)
+            file.seek(0, os.SEEK_END)
+        yield RowWriter(file, rows, lines)
+
+
+@contextmanager
+def _unless_it_fails(name: str) -> Iterator[None]:
+    """Say of a file that cannot be written that it cannot."""
     try:
-        file = open(name, "r+b" if os.path.exists(name) else "x+b")  # noqa: SIM115 - closed below, after its errors
+        yield
     except (OSError, ValueError) as error:
         raise UnusableRows(f"{name}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
-    with file:
-        rows = _read(name, file)
-        end = file.seek(-rows.torn, os.SEEK_END)
-        file.truncate(end)
-        file.seek(0)
-        lines = sum(1 for _ in file)
-        yield RowWriter(file, rows, lines)
+
+
+def _lock(name: str, file: IO[bytes]) -> None:
+    """Keep others from writing as long as a file is open, on systems that can."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ModuleNotFoundError:
+        return
+    try:
+        flock(file, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        raise UnusableRows(f"{name}: another sweep writes to it; wait for its end, or name another file") from None
+    except OSError:  # a file system without locks
+        return
 
 
 def line_of(played: PlayedChunk) -> bytes:
@@ -147,7 +176,7 @@ def line_of(played: PlayedChunk) -> bytes:
 
 def _read(name: str, file: IO[bytes]) -> Rows:
     rows = Rows(name)
-    for number, line in enumerate(file, 1):
+    for number, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), 1):
         if not line.endswith(b"\n") and _START.startswith(line[: len(_START)]):
             rows.torn = len(line)
             return rows

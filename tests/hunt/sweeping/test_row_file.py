@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,39 @@ def other_line(**changes: object) -> str:
 
     chunk = {**json.loads(line_of(played(ONE, 7)))["chunk"], **changes}
     return json.dumps({"checksum": digest_of(chunk), "chunk": chunk}) + "\n"
+
+
+@pytest.mark.parametrize("room", [0, 100])
+def test_where_no_room_is_left_that_is_said_and_the_sweep_goes_on_later(path: Path, room: int):
+    whole = path.read_bytes()
+    used = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + room, used[1]))
+    try:
+        with pytest.raises(UnusableRows, match="cannot be written: File too large"), appending(str(path)) as writer:
+            writer.append(played(ONE, 2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, used)
+        signal.signal(signal.SIGXFSZ, ignored)
+
+    assert read_rows(str(path)).torn == room
+    with appending(str(path)) as writer:
+        writer.append(played(ONE, 2))
+    assert path.read_bytes() == whole + line_of(played(ONE, 2))
+
+
+def test_only_one_writes_to_a_file(path: Path):
+    with appending(str(path)), pytest.raises(UnusableRows, match="another sweep writes to it"), appending(str(path)):
+        pass
+    with appending(str(path)) as writer:
+        assert len(writer.rows.seeds) == 3
+
+
+def test_a_line_without_an_end_is_not_read_on_and_on():
+    with pytest.raises(UnusableRows, match="/dev/zero:1: expected a line that labkit sweep wrote"):
+        read_rows("/dev/zero")
+    with pytest.raises(UnusableRows, match="/dev/null: cannot be written"), appending("/dev/null"):
+        pass
 
 
 def test_a_place_that_cannot_be_used(tmp_path: Path):
