@@ -32,7 +32,7 @@ def of_file(path: str) -> Beginning:
     after_ns = max((step.at_ns or 0 for step in scenario.timeline[: len(steps)]), default=0)
     waits_ns = sum(step.after_ns + (dict(step.arguments).get("for") or 0) for step in scenario.timeline[: len(steps)])
     return Beginning(
-        lab=data["lab"],
+        lab=lab_data(scenario.blueprint),
         steps=tuple(steps),
         over_time={key: kept for key in CONDITIONS_TAKEN if (kept := _without_steps(data.get(key, [])))},
         from_ns=max(FIRST_NS, after_ns + waits_ns + 3 * SECOND_NS),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labkit.hunt.draws import Draws
-from labkit.hunt.kinds import KINDS, Kind, Names
+from labkit.hunt.kinds import CLOUD, KINDS, OWN_SITES, TWO_CLUSTERS, TWO_SITES, Kind, Names
 from labkit.hunt.labs import LabData, drawn_lab
 from labkit.hunt.operators import OPERATOR_BLOCKS, more_requests
 from labkit.hunt.quiet import QUIET_NS, undo_all
@@ -21,6 +21,7 @@ NAMED = {kind.name: kind for kind in KINDS}
 FIRST_NS, LAST_NS = 7 * SECOND_NS, 45 * SECOND_NS
 LUCK_BEFORE_NS = SECOND_NS // 2
 COMMIT = "crash in a commit"
+JOINING = ("replicate", "enable-secondary")
 PAUSES_MS = (50, 200, 700, 1_500, 3_000, 6_000)
 
 
@@ -52,15 +53,15 @@ def drawn(seed: int, operator: str = RUNBOOK, beginning: Beginning | None = None
     """Draw the scenario of a seed."""
     draws = Draws(operator, seed)
     start = beginning or _beginning(draws)
-    cloud = "cloud" in start.lab
-    swarm = drawn_swarm(seed, operator, draws, cloud=cloud)
-    schedule = Schedule(_names(start.lab), start.from_ns)
+    names = _names(start.lab)
+    swarm = drawn_swarm(seed, operator, draws, _lacking(start.lab, names))
+    schedule = Schedule(names, start.from_ns)
     _fill(schedule, draws, swarm, draws.between(5, 14))
     _scatter(schedule, draws.apart("scattered"), swarm, start.from_ns)
     schedule.now_ns = max(schedule.now_ns, LAST_NS) + 3 * SECOND_NS
     above = start.steps if beginning is None else (*start.steps, _luck(seed, start.from_ns))
     drawn_steps = len(above) + len(schedule.end())
-    undo_all(schedule, cloud=cloud)
+    undo_all(schedule, cloud="cloud" in start.lab, replicates=any(step["do"] in JOINING for step in start.steps))
     schedule.then({"do": "wait", "for": write_duration(QUIET_NS)}, if_done=False)
     data = {
         "scenario": f"seed {seed} of a {operator} campaign",
@@ -128,6 +129,14 @@ def _fault(schedule: Schedule, draws: Draws, swarm: Swarm, kind: Kind) -> None:
     assert kind.draw is not None, "every fault has arguments"
     arguments, in_force_ns = kind.draw(draws, schedule.names), kind.time_in_force_ns(draws)
     schedule.fault(kind, arguments, in_force_ns if kind.undo in swarm.suppressors else 0)
+
+
+def _lacking(lab: LabData, names: Names) -> tuple[str, ...]:
+    """Return what a lab lacks of what kinds need."""
+    own_sites = len(set(names.sites.values())) == len(names.sites)
+    has = {CLOUD: "cloud" in lab, TWO_SITES: bool(names.pairs), TWO_CLUSTERS: len(names.clusters) > 1}
+    has[OWN_SITES] = own_sites  # else isolating one cluster isolates another
+    return tuple([what for what, there in has.items() if not there])
 
 
 def _names(lab: LabData) -> Names:

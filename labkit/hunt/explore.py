@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -50,10 +51,23 @@ def explored(
         plan=plan,
         seeds=tuple(results),
         groups=tuple(groups),
-        files=tuple(files),
-        canary=canary_of(plan.operator),
+        files=with_own_names(files),
+        canary=canary_of(plan.operator, plan.beginning),
         known=known,
     )
+
+
+def with_own_names(files: Sequence[FoundFile | None]) -> tuple[FoundFile | None, ...]:
+    """Return files of which no two have one name: a later one has a number."""
+    found: list[FoundFile | None] = []
+    counts: Counter[str] = Counter()
+    for file in files:
+        if file is not None:
+            counts[file.name] += 1
+            name, dot, suffix = file.name.partition(".")
+            file = file._replace(name=f"{name}-{counts[file.name]}{dot}{suffix}") if counts[file.name] > 1 else file
+        found.append(file)
+    return tuple(found)
 
 
 def _file_of(plan: Plan, finding: SeedFinding) -> FoundFile | None:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from labkit.hunt.draws import Draws
@@ -18,7 +18,8 @@ from labkit.vault.storage.interruption import MOMENTS
 
 MANDATORY, OPTIONAL, SUPPRESSOR, REQUEST = "mandatory", "optional", "suppressor", "request"
 NODE_UP, LEADER, TWO_SITES, CLOUD = "a node that is up", "a cluster that is open", "two sites", "a cloud in the file"
-"""What a kind needs."""
+TWO_CLUSTERS, OWN_SITES = "two clusters", "a site for each cluster"
+"""What a kind needs, or a block of an operator."""
 
 CONNECTION_NS, LEASE_NS = 15 * SECOND_NS, 3 * SECOND_NS
 """The timeouts that faults aim at: a connection of replication that is silent, the lease of a leader."""
@@ -151,6 +152,6 @@ NOT_DRAWN = frozenset({"stray-write", "crash-site", "restart-site"})
 """Not drawn: a fault that breaks a rule by itself, and a site's loss, which is drawn as that of its cluster."""
 
 
-def kinds_of(group: str, *, cloud: bool) -> tuple[Kind, ...]:
-    """Return the kinds of a class that a lab has what they need for."""
-    return tuple([kind for kind in KINDS if kind.group == group and (cloud or CLOUD not in kind.needs)])
+def kinds_of(group: str, lacks: Collection[str] = ()) -> tuple[Kind, ...]:
+    """Return the kinds of a class that need nothing of what a lab lacks."""
+    return tuple([kind for kind in KINDS if kind.group == group and not set(kind.needs) & set(lacks)])

@@ -147,9 +147,9 @@ def _usually_first(schedule: Schedule, draws: Draws) -> str:
 
 
 def _two(schedule: Schedule, draws: Draws) -> tuple[str, str]:
-    """Draw two different clusters."""
+    """Draw two different clusters; of a lab with one cluster, that one twice."""
     one = draws.one_of(schedule.names.clusters)
-    return one, draws.one_of([name for name in schedule.names.clusters if name != one])
+    return one, draws.one_of([name for name in schedule.names.clusters if name != one] or [one])
 
 
 OPERATOR_BLOCKS: dict[str, Callable[[Schedule, Draws, Swarm], None]] = {

@@ -5,10 +5,11 @@ Even seeds draw a share and then which kinds are on, undoing verbs apart from fa
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from labkit.hunt.draws import Draws
-from labkit.hunt.kinds import OPTIONAL, REQUEST, SUPPRESSOR, kinds_of
+from labkit.hunt.kinds import OPTIONAL, OWN_SITES, REQUEST, SUPPRESSOR, TWO_CLUSTERS, kinds_of
 
 RUNBOOK, CARELESS = "runbook", "careless"
 """The operators: one who keeps to runbooks and looks before each, and one who does single steps whenever."""
@@ -30,6 +31,10 @@ BLOCKS = {
         "requests",
     ),
 }
+OF_TWO = ("planned failover", "unplanned failover", "return", "repoint", "replicate", "enable-secondary")
+FENCING = ("unplanned failover", "return")
+BLOCK_NEEDS = {TWO_CLUSTERS: OF_TWO, OWN_SITES: FENCING}
+"""{what a lab may lack: blocks that need it}."""
 
 
 class Swarm(NamedTuple):
@@ -53,13 +58,13 @@ class Swarm(NamedTuple):
 SWARM, ALL_ON = "swarm", "all on"
 
 
-def drawn_swarm(seed: int, operator: str, draws: Draws, *, cloud: bool) -> Swarm:
-    """Draw what is on for a seed."""
+def drawn_swarm(seed: int, operator: str, draws: Draws, lacks: Collection[str] = ()) -> Swarm:
+    """Draw what is on for a seed, in a lab that lacks some of what is needed."""
     groups = [
-        tuple([kind.name for kind in kinds_of(OPTIONAL, cloud=cloud)]),
-        tuple([kind.name for kind in kinds_of(SUPPRESSOR, cloud=cloud)]),
-        BLOCKS[operator],
-        tuple([kind.name for kind in kinds_of(REQUEST, cloud=cloud)]),
+        tuple([kind.name for kind in kinds_of(OPTIONAL, lacks)]),
+        tuple([kind.name for kind in kinds_of(SUPPRESSOR, lacks)]),
+        tuple([name for name in BLOCKS[operator] if not any(name in BLOCK_NEEDS.get(what, ()) for what in lacks)]),
+        tuple([kind.name for kind in kinds_of(REQUEST, lacks)]),
     ]
     if seed % 2:
         return Swarm(ALL_ON, *groups)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from labkit.hunt.beginnings import of_blueprint, of_file
+from labkit.hunt.canary import canary_of
 from labkit.hunt.drawing import drawn
+from labkit.hunt.swarm import FENCING, OF_TWO
 from labkit.hunt.world import read, world_of
 from labkit.lab.plan.blueprint import triangle
 from labkit.places import shipped_scenarios
@@ -61,6 +63,42 @@ def test_a_lab_replicates_from_its_first_cluster():
 
     assert world.queries.mode_of("paris") == "primary"
     assert [step["secondary"] for step in start.steps] == ["tokyo", "lima"]
+
+
+SMALL = {
+    "one cluster": "  clusters: {paris: {site: paris, nodes: 3}}\n  sites: [paris]\n",
+    "two at one site": "  clusters: {paris: {site: paris}, tokyo: {site: paris}}\n  sites: [paris]\n",
+    "nothing replicates": "  clusters: {paris: {site: paris}, tokyo: {site: tokyo}}\n  sites: [paris, tokyo]\n"
+    "  links: [{between: [paris, tokyo], latency: 20ms}]\n",
+}
+
+
+@pytest.mark.parametrize("operator", ["runbook", "careless"])
+@pytest.mark.parametrize("lab", SMALL.values(), ids=SMALL)
+def test_what_a_lab_lacks_is_not_drawn_and_the_canary_is_found_in_it(lab: str, operator: str, tmp_path: Path):
+    path = tmp_path / "small.lab.yaml"
+    path.write_text(f"scenario: small\nlab:\n{lab}timeline: []\nend: 5s\n")
+    start = of_file(str(path))
+
+    for seed in range(8):
+        found = drawn(seed, operator, start)
+        read(found.data)
+        assert start.lab["links"] or "partition" not in found.swarm.faults
+        assert len(start.lab["clusters"]) > 1 or not set(OF_TWO) & set(found.swarm.blocks)
+        assert len(start.lab["sites"]) > 1 or not set(FENCING) & set(found.swarm.blocks)
+    assert canary_of(operator, start) is not None
+
+
+def test_in_a_lab_in_which_nothing_replicates_every_line_is_healed_at_last(tmp_path: Path):
+    path = tmp_path / "small.lab.yaml"
+    path.write_text(f"scenario: small\nlab:\n{SMALL['nothing replicates']}timeline: []\nend: 5s\n")
+    start = of_file(str(path))
+
+    for seed in range(12):
+        found = drawn(seed, "runbook", start)
+        undone = [step for step in found.data["timeline"][found.quiet_from - 1 :] if step["do"] in ("heal", "restart")]
+        assert [list(step) for step in undone if step["do"] == "heal"] == [["do", "after", "fails", "idle"]]
+        assert [step["target"] for step in undone if step["do"] == "restart"] == ["paris", "tokyo"] * 3
 
 
 def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path):

@@ -7,6 +7,8 @@ import pytest
 from labkit import Lab
 from labkit.hunt import explore
 from labkit.hunt.exploration import Exploration
+from labkit.hunt.explore import with_own_names
+from labkit.hunt.shrinking.handing_over import FoundFile
 
 
 def test_a_careless_operator_makes_two_primaries_and_the_file_shows_it(careless: Exploration):
@@ -26,6 +28,13 @@ def test_a_lab_of_ones_own_is_explored_and_stays():
     assert (len(found.seeds), lab.trace.digest()) == (2, before)
     assert found.exit_code == 0
     assert all("paris" in str(found.plan.beginning) for _ in found.seeds)
+
+
+def test_no_two_files_have_one_name():
+    file = FoundFile("x.lab.yaml", "", 1, 1)
+    found = with_own_names([file, None, file, file._replace(name="y.lab.yaml"), file])
+
+    assert [one and one.name for one in found] == ["x.lab.yaml", None, "x-2.lab.yaml", "y.lab.yaml", "x-3.lab.yaml"]
 
 
 @pytest.mark.parametrize(

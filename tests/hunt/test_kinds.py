@@ -27,7 +27,7 @@ NAMES = Names(
     sites={"paris": "paris", "tokyo": "tokyo"},
     pairs=(("paris", "tokyo"), ("lisbon", "paris")),
 )
-FAULT_KINDS = kinds_of(OPTIONAL, cloud=True)
+FAULT_KINDS = kinds_of(OPTIONAL)
 
 
 def test_every_fault_and_what_undoes_it_has_a_kind():
@@ -37,7 +37,7 @@ def test_every_fault_and_what_undoes_it_has_a_kind():
 def test_what_undoes_a_fault_is_a_suppressor():
     undoing = {kind.undo for kind in FAULT_KINDS} - {""}
 
-    assert undoing == {kind.verb for kind in kinds_of(SUPPRESSOR, cloud=True)}
+    assert undoing == {kind.verb for kind in kinds_of(SUPPRESSOR)}
 
 
 @pytest.mark.parametrize("kind", FAULT_KINDS, ids=lambda kind: kind.name)
@@ -57,7 +57,7 @@ def test_half_of_what_aims_at_a_timeout_is_in_force_for_longer(kind: Kind):
 
 
 def test_kinds_of_the_cloud_are_drawn_where_there_is_one():
-    without = kinds_of(OPTIONAL, cloud=False)
+    without = kinds_of(OPTIONAL, (CLOUD,))
 
     assert {kind for kind in FAULT_KINDS if CLOUD in kind.needs} == set(FAULT_KINDS) - set(without)
     assert len(FAULT_KINDS) > len(without)

@@ -17,7 +17,7 @@ from labkit.service.durations import SECOND_NS
 from tests.hunt.test_kinds import NAMES
 
 REPLICATE = {"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "1s"}
-SWARM = drawn_swarm(1, "runbook", Draws("x", 1), cloud=False)
+SWARM = drawn_swarm(1, "runbook", Draws("x", 1))
 
 
 def schedule() -> Schedule:

@@ -9,7 +9,7 @@ from labkit.hunt.swarm import ALL_ON, BLOCKS, SWARM, Swarm, drawn_swarm
 
 
 def swarm(seed: int, operator: str = "runbook") -> Swarm:
-    return drawn_swarm(seed, operator, Draws(operator, seed), cloud=False)
+    return drawn_swarm(seed, operator, Draws(operator, seed))
 
 
 @pytest.mark.parametrize("operator", BLOCKS)

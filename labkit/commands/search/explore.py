@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from errno import EACCES
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,9 @@ def explore(given: argparse.Namespace) -> int:
         return refuse(str(error))
     except ScenarioError as error:
         return refuse(with_names(str(error), error.name))
+    wrong = _not_writable(given.out)
+    if wrong:
+        return refuse(f"{given.out}: cannot be written: {wrong}")
     began = perf_counter()
     plan = Plan(seeds=given.seeds, operator=given.operator, beginning=beginning)
     with bar(given.seeds, "exploring", "seed") as grow:
@@ -74,6 +78,16 @@ def _known(name: str | None) -> tuple[Known, ...]:
         if isinstance(error, UnusableKnown):
             raise
         raise UnusableKnown(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _not_writable(folder: str) -> str:
+    """Return why no files can come into a folder, which need not be there yet; empty when they can."""
+    above = os.path.abspath(folder)
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    if not os.path.isdir(above):
+        return f"{above} is not a folder"
+    return "" if os.access(above, os.W_OK | os.X_OK) else os.strerror(EACCES)
 
 
 def _write(found: Exploration, folder: str) -> tuple[int, list[str]]:

@@ -83,7 +83,8 @@ def test_files_that_cannot_be_used(tmp_path: Path, capsys: Capsys) -> None:
         (["--known", str(tmp_path / "none")], "none: cannot be read: No such file or directory"),
         (["first/failver"], "did you mean 'first/failover'?"),
         ([str(tmp_path / "none.lab.yaml")], "cannot be read"),
-        (["--operator", "careless", "--seeds", "4", "--out", str(folder)], "cannot be written"),
+        (["--seeds", "999999", "--out", str(folder)], f"{folder}: cannot be written: {folder} is not a folder"),
+        (["--seeds", "999999", "--out", str(folder / "x")], f"cannot be written: {folder} is not a folder"),
     ):
         assert main(["explore", *arguments]) == 2
         assert said in capsys.readouterr().err
