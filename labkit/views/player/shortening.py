@@ -3,8 +3,12 @@
 1. Names of properties stay, and so does what is not declared in the script.
 2. A name is declared in a function or outside of all.  In a function it has one short name, other than those of what
    the function uses from outside; what is declared outside of all has capitals.
-3. A statement ends with a semicolon or a brace, so that lines may be joined.  A brace after ``)``, ``=>``, ``;``,
-   another brace or a word such as ``else`` holds statements, any other is an object or a pattern.
+3. A statement ends with a semicolon or a brace, so that lines may be joined: a test holds the scripts to it.  A brace
+   after ``)``, ``=>``, ``;``, another brace or a word such as ``else`` holds statements, any other is an object or a
+   pattern.
+4. A stroke after a sign that asks for a value, or after a word such as ``return``, begins a pattern.
+
+Without short names a page of a minute at 5 writes a second takes 22 KB packed, where 20 are allowed.
 """
 
 from __future__ import annotations
@@ -30,10 +34,13 @@ OUTSIDE = -1
 ENDS = frozenset([",", ";", ")", "]", "}"])
 BEFORE_BLOCK = frozenset([")", "=>", ";", "{", "}", "else", "try", "finally", "do"])
 BEFORE_BOUND = frozenset(["(", ",", "[", "{", ":", "...", "const", "let"])
-BEFORE_PATTERN = frozenset("(,=:[!&|?{};")
+BEFORE_PATTERN = frozenset(
+    [*"(,=:[!&|?{};<>+-*%", "=>", "...", "${", *(WORDS - {"this", "null", "true", "false", "undefined"})]
+)
 DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 PARTS = re.compile(
-    r"(?P<space>\s+|//[^\n]*)|(?P<name>[A-Za-z_$][\w$]*)|(?P<text>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\d[\w.]*)"
+    r"(?P<space>\s+|//[^\n]*|/\*[\s\S]*?\*/)|(?P<name>[A-Za-z_$][\w$]*)"
+    r"|(?P<text>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\d[\w.]*)"
     r"|(?P<sign>=>|\?\.(?!\d)|\.\.\.|.)"
 )
 PATTERN = re.compile(r"/(?![/*\s])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*")
@@ -192,7 +199,7 @@ def parts_of(source: str) -> Iterator[ScriptPart]:
             open_braces[-1] += {"{": 1, "}": -1}.get(part.text, 0)
         yield part
         place += len(part.text)
-        last = last if part.kind == SPACE else part.text[-1]
+        last = last if part.kind == SPACE else "${" if part.text.endswith("${") else part.text
 
 
 def _template(source: str, place: int) -> ScriptPart:

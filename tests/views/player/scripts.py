@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,7 @@ from labkit import Lab
 from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.service.silence import Silence
 from labkit.views.player.script import modules
+from labkit.views.player.shortening import shortened
 from tests import environment
 from tests.lab.test_losses_recounted import MORE_VERBS, act, plain
 
@@ -22,16 +24,23 @@ NODE = shutil.which("node")
 
 
 def asked(folder: Path, data: Any, expression: str) -> Any:
-    """Return what an expression of the script gives; ``data`` is what it is given.  None where there is no Node."""
+    """Return what an expression of the script gives, whole and shortened; ``data`` is what it is given.
+
+    None where there is no Node.
+    """
     if NODE is None:
         return None
     path = folder / "asked.js"
-    said = json.dumps(data)
+    scripts = (modules(), shortened(modules(), {"data", *re.findall(r"[A-Za-z_]\w*", expression)}))
+    asks = "".join(f"said.push((() => {{{script}\nreturn {expression};}})());\n" for script in scripts)
     path.write_text(
-        f"{modules()}\nconst data = {said};\nconsole.log(JSON.stringify({expression}));\n", encoding="utf-8"
+        f"const data = {json.dumps(data)};\nconst said = [];\n{asks}console.log(JSON.stringify(said));\n",
+        encoding="utf-8",
     )
     done = subprocess.run([NODE, str(path)], env=environment.users(), capture_output=True, check=True, text=True)
-    return json.loads(done.stdout)
+    whole, short = json.loads(done.stdout)
+    assert short == whole, "the short script says the same"
+    return whole
 
 
 def random_labs(seeds: Iterable[int]) -> Iterator[tuple[int, Any]]:

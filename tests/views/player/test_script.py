@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from labkit.views.player.script import MODULES, START, modules, script
+from labkit.views.player.shortening import SIGN, SPACE, ScriptPart, parts_of
 from labkit.views.player.style import STATIC
+from tests import environment
+from tests.views.player.scripts import NODE
 
 MAX_LINES = 300
 
@@ -42,6 +47,28 @@ def test_one_script_is_made_of_them_without_their_comments() -> None:
     assert len(script()) < len(modules()) * 0.6
     declared = re.findall(r"^(?:function|const|let) (\w+)", modules(), re.MULTILINE)
     assert len(declared) == len(set(declared)), "in one script no two have one name"
+
+
+def test_a_line_ends_where_the_next_may_follow_on_it() -> None:
+    goes_on, goes_on_with = (";", "{", "}", ",", "(", "["), (")", "]", "}", ".", ":")
+    last, is_end, ends = ScriptPart(SIGN, ";"), False, []
+    for part in parts_of(modules()):
+        if part.kind == SPACE:
+            is_end = is_end or "\n" in part.text
+            continue
+        if is_end and last.text not in goes_on and part.text not in goes_on_with:
+            ends.append(f"{last.text} {part.text}")
+        last, is_end = part, False
+    assert ends == [], "shortening joins lines: a statement ends with a semicolon"
+
+
+@pytest.mark.parametrize("left_out", [(), ("trees",), ("beside",), ("trees", "beside")])
+def test_a_strict_reader_takes_it(tmp_path: Path, left_out: tuple[str, ...]) -> None:
+    if NODE is None:
+        return
+    path = tmp_path / "script.mjs"  # a module is strict
+    path.write_text(script(frozenset(left_out)), encoding="utf-8")
+    subprocess.run([NODE, "--check", str(path)], env=environment.users(), capture_output=True, check=True)
 
 
 def test_what_is_left_out_is_not_in_it() -> None:

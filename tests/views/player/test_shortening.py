@@ -30,12 +30,14 @@ function counted({ length, first: { size = LIMIT, other }, ...rest }, [head, ...
 
 const made = counted({ length: 2, first: { other: null }, last: 1 }, [4, 5, 6]);
 const pattern = /^[/"'\w]+ of/u;
+const last = (one) => /one"'{/.test(one); /* "one" and 'two" */
 const halves = [8, 4].map((one) => one / 2 / 1);
 const nested = (one) => (two, { three }) => one + two - -three;
 const box = { words, get total() { return total; }, total2: total ? LIMIT : words.length, nested };
 
 function tried(name) {
   try {
+    if (name === "y") return /name's "/.exec("name's ").index + typeof /"/;
     if (name === "x") throw new Error(`no ${name}`);
     else { return /x{1}/.test(name) ? "with x" : "without"; }
   } catch (error) {
@@ -46,7 +48,7 @@ function tried(name) {
 const left = [...words].sort((one, other) => (one < other ? -1 : 1))[0]?.length ?? 0;
 console.log(JSON.stringify({
   made, size: made.size(), shown, halves, sum: box.nested(1)(2, { three: 3 }), box, left,
-  tried: ["x", "ax", "b"].map(tried), is: pattern.test("two of"), typed: typeof total,
+  tried: ["x", "ax", "b", "y"].map(tried), last: last(`one"'{`), is: pattern.test("two of"), typed: typeof total,
 }));
 """
 
