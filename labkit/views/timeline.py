@@ -195,8 +195,10 @@ def _draw_bar(marks: TimelineLayout, span: Span, y: float) -> list[str]:
     elements = patterned(box, look, f"{span.row}: {words}")
     for shown in (words, mode):
         if box.width > width_of(shown, SMALL) + 8:
-            colour = "on" if look.pattern == SOLID else "ink"
-            return [*elements, text(x + 5, y + 15, shown, size=SMALL, colour=colour)]
+            if look.pattern == SOLID:
+                return [*elements, text(x + 5, y + 15, shown, size=SMALL, colour="on")]
+            ground = rectangle((x + 2, y + 3, width_of(shown, SMALL) + 5, SMALL + 3), fill="paper")
+            return [*elements, ground, text(x + 5, y + 15, shown, size=SMALL)]
     return elements
 
 

@@ -37,12 +37,12 @@ BEHIND, UNKNOWN = "behind", "no complete state"
 def measured_lag(queries: Queries, every_ns: int = 0) -> Measure:
     """Measure the lag of every secondary up to now, by stretches of a length (0: one that suits the chart)."""
     now_ns = queries.now
-    fitting_ns = round_slice_ns(now_ns, SLICES)
-    points = lag_over_time(queries.progress, now_ns, fitting_ns) if now_ns else ()
+    drawn_ns = max(every_ns, round_slice_ns(now_ns, SLICES))
+    points = lag_over_time(queries.progress, now_ns, drawn_ns) if now_ns else ()
     listed = lag_over_time(queries.progress, now_ns, every_ns) if every_ns and now_ns else points
     rows = tuple([(name, at_ns / SECOND_NS, *rest) for name, at_ns, *rest in listed])
     title = f"Lag of secondaries until {now_ns / SECOND_NS:.3f} s"
-    panels = tuple(_panels(queries, points, fitting_ns))
+    panels = tuple(_panels(queries, points, drawn_ns))
     chart = TimeChart(title, _finding(points), now_ns, panels, measured_marks(queries))
     return Measure("lag", chart.finding, COLUMNS, rows, (draw(chart),))
 

@@ -54,18 +54,21 @@ def measured_traffic_over_time(queries: Queries, every_ns: int) -> Measure:
     trace, now_ns = needs_trace(queries.parts.trace, "bytes"), queries.now
     listed = slices(trace, queries.blueprint, every_ns)
     rows = tuple([(name, from_ns / SECOND_NS, *counts) for name, from_ns, *counts in listed])
-    fitting_ns = round_slice_ns(now_ns, SLICES)
+    drawn_ns = max(every_ns, round_slice_ns(now_ns, SLICES))
     found = flows(trace, queries.blueprint)
-    shown = slices(trace, queries.blueprint, fitting_ns) if now_ns else ()
-    panels = tuple([_panel(name, shown, fitting_ns) for name in _by_size(found)])
+    shown = slices(trace, queries.blueprint, drawn_ns) if now_ns else ()
+    panels = tuple([_panel(name, shown, drawn_ns, now_ns) for name in _by_size(found)])
     title = f"Bytes on the wire over time until {now_ns / SECOND_NS:.3f} s"
     chart = TimeChart(title, _finding(found), now_ns, panels, measured_marks(queries))
     return Measure("bytes", chart.finding, COLUMNS_OVER_TIME, rows, (draw_over_time(chart),))
 
 
-def _panel(name: str, shown: tuple[Slice, ...], every_ns: int) -> TimePanel:
+def _panel(name: str, shown: tuple[Slice, ...], every_ns: int, end_ns: int) -> TimePanel:
     own = [one for one in shown if one.mechanism == name]
-    columns = tuple([TimeColumn(one.from_ns, one.from_ns + every_ns, (("arrived", one.size_bytes),)) for one in own])
+    ends = [min(one.from_ns + every_ns, end_ns) for one in own]
+    columns = tuple(
+        [TimeColumn(one.from_ns, to_ns, (("arrived", one.size_bytes),)) for one, to_ns in zip(own, ends, strict=True)]
+    )
     most = max(own, key=lambda one: one.size_bytes)
     words = f"{sum(one.size_bytes for one in own):,} bytes; most in {every_ns / SECOND_NS:g} s: {most.size_bytes:,}"
     return TimePanel(name, words, columns, unit="B")

@@ -22,14 +22,14 @@ TICK = 5
 def draw(chart: TimeChart) -> Picture:
     """Draw a chart over time."""
     placed = layout(chart)
-    elements = _draw_columns(placed.columns)
+    elements = [written(words) for words in placed.words]  # first: a halo reaches into the columns below its words
+    elements += _draw_columns(placed.columns)
     for plot in placed.plots:
         elements.append(line((plot.x, plot.bottom, plot.right, plot.bottom), colour="ink"))
         elements.append(line((plot.x, plot.y, plot.x, plot.bottom), colour="ink"))
     elements += _draw_lines(placed)
     for limit in placed.limits:
         elements += _draw_limit(limit)
-    elements += [written(words) for words in placed.words]
     return Picture(WIDTH, placed.height, chart.title, describe(chart), tuple(elements))
 
 

@@ -23,7 +23,8 @@ LEAST_WIDTH, LEAST_HEIGHT = 1.5, 2.0
 APART, MAX_MARKS = 48, 60
 LIMIT_SHARE = 2.0
 NAME_SHARE = 0.4
-MILLION = 1_000_000
+PREFIXES = ((999.5e6, 1e9, "G"), (999.5e3, 1e6, "M"), (99_999.5, 1e3, "k"))
+"""From what value of a scale on in what size, and what stands before the unit then."""
 AXIS = 62
 """The room beside the panels for the ends of their scales."""
 
@@ -129,11 +130,11 @@ def _scale(panel: TimePanel, plot: Box, peak: float) -> list[ChartWords]:
 
 
 def figure(value: float, unit: str) -> str:
-    """Return a value of a scale: whole from 100 up, in millions from a million up, else in three digits; its unit."""
-    if value >= MILLION:
-        said = f"{value / MILLION:,.3g} M"
-    else:
-        said = f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+    """Return a value of a scale with its unit: in three digits, but whole from 100 up to 99,999."""
+    for least, size, prefix in PREFIXES:
+        if value >= least:
+            return f"{value / size:,.3g} {prefix}{unit}"
+    said = f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
     return f"{said} {unit}" if unit else said
 
 

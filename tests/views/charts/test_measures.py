@@ -69,6 +69,9 @@ def test_stretches_of_a_length(drilled_lab):
     assert by_second.size_bytes.sum() == measures.bytes().to_frame().size_bytes.sum()
     assert set(by_second.index.get_level_values("from_s")) <= set(map(float, range(seconds + 1)))
     assert measures.lag(2) == measures.lag("2s")
+    assert "most in 1 s: " in measures.bytes(every="1s")._repr_html_()
+    assert "most in 10 s: " in measures.bytes(every="10s")._repr_html_()
+    assert "most in 10 s: " not in measures.bytes(every="1ms")._repr_html_()
 
 
 @pytest.mark.parametrize("every", [0, "0s", -1, -0.5, 1e-9, "soon", True, [], "1ns"])

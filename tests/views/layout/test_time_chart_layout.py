@@ -24,6 +24,7 @@ from labkit.views.layout.time_chart_layout import (
     figure,
     layout,
 )
+from labkit.views.picture import SMALL
 from tests.examples import examples
 
 END_NS = 60 * 10**9
@@ -139,11 +140,10 @@ def test_a_scale_has_both_ends_and_its_unit():
 
     assert words["2.06 s"].y < words["0"].y == plot.bottom
     assert all(words[said].x + width_of(said, words[said].size) <= plot.x for said in ("2.06 s", "0"))
-    assert [figure(value, "") for value in (0, 6.0, 0.5, 99.5, 1_234.4, 2_262_071.0)] == [
-        "0",
-        "6",
-        "0.5",
-        "99.5",
-        "1,234",
-        "2.26 M",
+    values = (0, 6.0, 0.5, 99.5, 1_234.4, 99_999, 883_909, 999_900.0, 2_262_071.0, 999_600_000)
+    assert [figure(value, "B") for value in values] == [
+        *("0 B", "6 B", "0.5 B", "99.5 B", "1,234 B", "99,999 B", "884 kB", "1 MB", "2.26 MB", "1 GB"),
     ]
+    assert figure(2_262_071.0, "") == "2.26 M"
+    for value in values:
+        assert width_of(figure(value, "B"), SMALL) <= AXIS + MARGIN - 8, "it is never cut"
