@@ -8,6 +8,7 @@ from labkit.views.player.pace import QUIET
 from labkit.views.player.recorded.carried_messages import Carried
 from labkit.views.player.recorded.recorded_hosts import NODE
 from labkit.views.player.recorded.recording import Recording
+from labkit.views.player.stage import over_others
 
 SHAPES = ("circle: request", "triangle: answer", "square: between clusters", "diamond: other message")
 """In the order in which the script has them."""
@@ -34,6 +35,7 @@ def legend_of(recording: Recording) -> list[str]:
     found += [SHAPES[shape] for shape in sorted(shapes)]
     found += ["cross: lost there"] if any(one.lost for one in recording.messages) else []
     found += ["broken line: cut"] if any(span.cut for span in recording.lines) else []
+    found += ["dotted line: over other sites"] if over_others(recording) else []
     found += ["bracket: no write succeeded"] if recording.gaps else []
     found += ["//: passes quickly"] if any(one.kind == QUIET for one in recording.stretches) else []
     return found

@@ -92,15 +92,21 @@ def stage_of(recording: Recording) -> Stage:
         site, placed = _furnish(name, box, at[name])
         sites.append(site)
         hosts += placed
-    links = list(recording.links)
-    joined = {frozenset(link[:2]) for link in links}
-    for span in recording.lines:  # a fault between two sites without a line of their own
-        if span.a != span.b and frozenset((span.a, span.b)) not in joined:
-            joined.add(frozenset((span.a, span.b)))
-            links.append((span.a, span.b, ""))
+    links = [*recording.links, *((a, b, "") for a, b in over_others(recording))]
     lines = _lines(recording, links, places)
     labels = [box_of(line.words, SMALL, line.x, line.y) for line in lines]
     return Stage(_view([*boxes, *labels]), tuple(sites), tuple(hosts), tuple(lines))
+
+
+def over_others(recording: Recording) -> list[tuple[str, str]]:
+    """Return the pairs of sites without a line of their own between which messages go, or have a fault."""
+    site_of = {host.name: host.site for host in recording.hosts}
+    pairs = [(span.a, span.b) for span in recording.lines]
+    pairs += [(site_of[one.source], site_of[one.target]) for one in recording.messages]
+    joined = {frozenset(link[:2]) for link in recording.links}
+    return list(
+        {frozenset(pair): pair for pair in pairs if pair[0] != pair[1] and frozenset(pair) not in joined}.values()
+    )
 
 
 def _view(boxes: Sequence[Box]) -> Box:

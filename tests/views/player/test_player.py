@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan, pair
 from labkit.places import scenarios
 from labkit.service.durations import SECOND_NS
 from labkit.views.player.player import Player
@@ -34,6 +34,15 @@ FRAME_MS = """new Promise((done) => {
   requestAnimationFrame(frame);
 })"""
 """How long an instant takes to be shown, on average, of a hundred around a crash, one a frame."""
+LOOKED_AT = """new Promise((done) => {
+  player.show(%d * 1000);
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    const [first] = map.querySelectorAll(".message:not(.small, [visibility=hidden])");
+    const [box, place] = [map, first ?? map].map((one) => one.getBoundingClientRect());
+    done([(place.top - box.top) / box.height, (place.bottom - box.top) / box.height]);
+  }));
+})"""
+"""How far down in the map's box the message stands that is looked at, its top and bottom."""
 TEXT = "document.getElementById('%s').textContent"
 
 
@@ -419,3 +428,27 @@ def test_where_motion_is_reduced_it_goes_from_event_to_event(
     stops: Any = browser.evaluate("[player.at(), [...player.run.stops].includes(player.at())]")
 
     assert stops[1], stops
+
+
+@in_a_browser
+@pytest.mark.slow
+def test_a_map_of_many_sites_leaves_room_and_follows_what_is_looked_at(browser: Browser, tmp_path: Path) -> None:
+    sites = tuple([f"city-{number}" for number in range(1, 17)])
+    ends = zip(sites, sites[1:] + sites[:1], strict=True)
+    lines = tuple([LinkPlan(between=pair_of, latency_ns=10_000_000) for pair_of in ends])
+    clusters = tuple([ClusterPlan(name=site, site=site) for site in (sites[0], sites[8])])
+    lab = Lab(Blueprint(sites=sites, clusters=clusters, links=lines), seed=7)
+    lab.replicate(sites[0], sites[8])
+    lab.run("2s")
+    browser.look(1280, 720)
+    opened(browser, lab.play(), tmp_path)
+    tall, seen = browser.evaluate("(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(map)")
+    assert seen <= 0.75 * 720 < tall
+    dotted = "[...map.querySelectorAll('[stroke-dasharray=\"2 5\"]')].length"
+    assert browser.evaluate(dotted) == 2, "one pair of sites has no line of its own, and two ways"
+    heights = set()
+    for at_ms in range(0, 2_000, 40):
+        looked_at = browser.evaluate(LOOKED_AT % at_ms)
+        assert all(0 <= share <= 1 for share in looked_at), "in view"
+        heights.add(browser.evaluate("map.scrollTop"))
+    assert len(heights) > 1

@@ -10,10 +10,11 @@ import pytest
 from labkit import Lab
 from labkit.views.boxes import box_of, is_free, width_of
 from labkit.views.picture import SMALL
+from labkit.views.player.map_signs import legend_of
 from labkit.views.player.recorded.line_conditions import LineSpan
 from labkit.views.player.recorded.recorded_hosts import CLIENT, RecordedHost
 from labkit.views.player.recorded.recording import Recording, recording_of
-from labkit.views.player.stage import MAX_IN_A_ROW, Stage, stage_of
+from labkit.views.player.stage import MAX_IN_A_ROW, Stage, over_others, stage_of
 
 
 def some(seed: int) -> Recording:
@@ -115,3 +116,18 @@ def test_each_label_is_nearest_to_its_own_line(count: int) -> None:
         distances = [other.segment.distance(line.x, line.y) for other in lines if other is not line]
         own = line.segment.distance(line.x, line.y)
         assert own < 1 if count > 4 else not distances or own < min(distances)
+
+
+def test_where_messages_go_over_other_sites_there_is_a_line_without_words() -> None:
+    lab = Lab.triangle(seed=7)
+    lab["paris"].post("secret/data/app", {"data": {"a": "b"}})
+    lab.replicate("paris", "tokyo")
+    recording = recording_of(lab.queries, lab.invariants)
+    assert over_others(recording) == []
+    assert all(line.words for line in stage_of(recording).lines)
+    without = recording._replace(links=tuple([link for link in recording.links if set(link[:2]) != {"paris", "tokyo"}]))
+
+    assert [set(pair) for pair in over_others(without)] == [{"paris", "tokyo"}]
+    assert [{line.a, line.b} for line in stage_of(without).lines if not line.words] == [{"paris", "tokyo"}]
+    assert "dotted line: over other sites" in legend_of(without)
+    assert "dotted line: over other sites" not in legend_of(recording)

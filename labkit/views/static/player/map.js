@@ -49,7 +49,7 @@ function drawStill(svg, data) {
   });
   lines.forEach(([a, b, words, x1, y1, x2, y2, x, y]) => {
     const lanes = [[b, [x1, y1, x2, y2]], [a, [x2, y2, x1, y1]]].map(([to, way]) => (
-      [to, draw("path", ways, { d: `M${pointOn(way, 0)}L${pointOn(way, 1)}` })]
+      [to, draw("path", ways, { d: `M${pointOn(way, 0)}L${pointOn(way, 1)}`, "stroke-dasharray": words ? "" : "2 5" })]
     ));
     draw("text", svg, { x, y: y + 4, class: "words faint" }, words);
     lineOf.set(`${a} ${b}`, { lanes, words: draw("text", svg, { x, y: y + 20, class: "words alarm" }) });
@@ -74,7 +74,7 @@ function drawStill(svg, data) {
 // A map that shows any instant; `show` returns what is on its way then.
 function makeMap(room, run) {
   const { data } = run;
-  const [left, , width] = data.stage.view;
+  const [left, top, width, height] = data.stage.view;
   const svg = draw("svg", room, { viewBox: data.stage.view.join(" "), class: "labkit map", role: "presentation" });
   room.style.setProperty("--least", `${Math.ceil((width * 12) / 13)}px`);
   watch(room);
@@ -131,7 +131,7 @@ function makeMap(room, run) {
     share.textContent = "";
     drawn.forEach((message, number) => {
       const [x, y] = put(number, message, at, number >= flying.length, message === chosen);
-      if (message === looked) follow(room, (x - left) / width);
+      if (message === looked) follow(room, [(x - left) / width, (y - top) / height]);
       if (message === chosen) showChosen(message, at, x, y);
     });
     pool.slice(drawn.length).forEach((element) => element.setAttribute("visibility", "hidden"));
@@ -158,19 +158,23 @@ function makeMap(room, run) {
 
 const [sizes, shares] = [new WeakMap(), new WeakMap()];
 
-// Keep in mind how wide a box and what it holds are, and how far it is scrolled: to ask at each frame would take long.
+// Keep in mind how large a box and what it holds are, and how far it is scrolled: to ask at each frame would take long.
 function watch(room) {
-  const look = () => sizes.set(room, [room.scrollWidth, room.clientWidth, room.scrollLeft]);
+  const look = () => sizes.set(room, [
+    ["scrollLeft", room.scrollLeft, room.scrollWidth, room.clientWidth],
+    ["scrollTop", room.scrollTop, room.scrollHeight, room.clientHeight],
+  ]);
   new ResizeObserver(() => { look(); follow(room); }).observe(room);
   room.addEventListener("scroll", look);
 }
 
-// Scroll a box sideways so far that what stands after a share of its width is seen, where it is not.
-function follow(room, share = shares.get(room)) {
-  const [whole, seen, left] = sizes.get(room) ?? [0, 0, 0];
-  const place = share * whole - left;
-  if (whole > seen && (place < ASIDE || place > seen - ASIDE)) room.scrollLeft += place - seen / 2;
-  shares.set(room, share);
+// Scroll a box so far that what stands after shares of its width and height is seen, where it is not.
+function follow(room, found = shares.get(room) ?? []) {
+  sizes.get(room)?.forEach(([name, scrolled, whole, seen], axis) => {
+    const place = found[axis] * whole - scrolled;
+    if (whole > seen && (place < ASIDE || place > seen - ASIDE)) room[name] += place - seen / 2;
+  });
+  shares.set(room, found);
 }
 
 export { draw, follow, makeMap, pathOf, pointOn, watch };

@@ -31,7 +31,7 @@ function makeCursor(element, data, pace) {
     line.setAttribute("transform", `translate(${xOf(at).toFixed(1)})`);
     element.setAttribute("aria-valuenow", (at / 1e6).toFixed(3));
     element.setAttribute("aria-valuetext", words.slice(0, 200));
-    follow(element, xOf(at) / width);
+    follow(element, [xOf(at) / width]);
   }
 
   // A press or a drag points at an instant; with the shift key a drag takes a stretch.

@@ -165,7 +165,7 @@ function makeZoom(room, point) {
     line.setAttribute("transform", `translate(${xOf(at)})`);
     const place = drawn.places.find((one) => one.message === message);
     mark.setAttribute("d", place ? `M${place.ends.slice(0, 2)}L${place.ends.slice(2)}` : "");
-    follow(room, xOf(at) / WIDTH);
+    follow(room, [xOf(at) / WIDTH]);
   }
 
   function set(next) {
