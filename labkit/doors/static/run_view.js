@@ -4,7 +4,7 @@
 // 2. Whoever moves the cursor, plays or asks why looks back: the run that is shown stays as it was read until "Now" is wanted.
 
 import { startPlayer } from "/player/player.js";
-import { $ } from "/asking.js";
+import { $, make } from "/asking.js";
 
 const GLIDE_MS = 1000;
 
@@ -39,7 +39,7 @@ function makeRunView(changed) {
     const drawn = new DOMParser().parseFromString(timeline, "text/html").body.firstElementChild;
     $("time").replaceChildren(...drawn.children);
     $("time").style.cssText = drawn.style.cssText;
-    $("legend").textContent = legend.join("   ");
+    $("legend").replaceChildren(...legend.flatMap((words) => [make("span", { textContent: words }), " "]));
     if (!$("tables").contains(document.activeElement)) $("tables").innerHTML = tables;
     if (player) { player.pause(); player.load(data); } else player = startPlayer(data);
     window.player = player;

@@ -137,6 +137,7 @@ def test_a_drill_is_done_again_and_compared(browser: Browser, door: ServedLab, k
         hand.press("Run 10s", "run 10s: done")
         began_ns = door.lab.now
         hand.do("Faults", "partition", "partition", between0="paris", between1="tokyo")
+        browser.wait_for("document.querySelectorAll('#map .cut').length === 2")
         hand.press("Run 10s", "run 10s: done")
         hand.do("Runbooks", "promote", "promote tokyo: ", cluster="tokyo")
         late = door.lab

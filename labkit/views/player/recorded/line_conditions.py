@@ -3,6 +3,7 @@
 1. A line is that between two sites; where a fault is between two that have none, it is shown between these two.  A
    fault inside a site has that site as both ends.
 2. Stretches without a fault are left out.  Of several faults at once each is said.
+3. What is still so at the end of the run, which a player shows as well, ends after it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from labkit.views.contents.map_contents import BOTH_WAYS
 from labkit.views.state_words import detail_in_words
 
 KINDS = (CUT, SLOW, LOSE, DUPLICATE)
+AFTER_NS = 1_000
+"""How long after the end of a run that ends which lasts: one of the microseconds that a page counts in."""
 VERBS = {verb for kind in KINDS for verb in (*MAKING[kind], *UNDOING[kind])}
 
 
@@ -40,7 +43,7 @@ def line_spans(rows: Sequence[tuple[Any, ...]], topology: Topology, end_ns: int)
     # Without links no way leads over another line, so each is looked at by itself.
     history = FaultHistory(numbered, Topology(sites=topology.sites))
     instants = {row[1]: number for number, row in numbered if not str(row[4]).endswith(NO_CHANGE)}
-    times = [*instants, end_ns]
+    times = [*instants, end_ns + AFTER_NS]
     found = []
     for a, b in _lines(topology, [row for _, row in numbered]):
         open_span: LineSpan | None = None

@@ -63,4 +63,17 @@ def test_a_fault_inside_a_site_or_between_two_without_a_line_is_shown() -> None:
     (span,) = spans_of(lab)
 
     assert (span.a, span.b, span.cut, span.words) == ("paris", "paris", "", "slow: 50 ms")
-    assert (span.from_ns, span.to_ns) == (0, lab.now)
+    assert span.from_ns == 0
+    assert lab.now // 1_000 < span.to_ns // 1_000, "it lasts"
+
+
+def test_what_lasts_is_there_at_the_end_and_what_was_undone_then_is_not() -> None:
+    """The page of a served lab shows the end of its run after each act."""
+    lab = Lab.pair(seed=7)
+    lab.run("1s").partition("paris", "tokyo")
+    (span,) = spans_of(lab)
+    assert (span.from_ns, span.cut) == (lab.now, BOTH_WAYS)
+    assert span.from_ns // 1_000 < span.to_ns // 1_000
+    lab.run("1s").heal()
+    (span,) = spans_of(lab)
+    assert span.to_ns == lab.now
