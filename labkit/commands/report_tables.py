@@ -91,7 +91,7 @@ def _rows(
     rows = []
     for name, its, place in zip(names, cells, shown, strict=True):
         leads = f' data-happening="{place}"' if place >= 0 else ""
-        at = f"{happenings[place].at_ns / SECOND_NS:.3f} s" if place >= 0 else ""
+        at = f"{happenings[place].at_ns / SECOND_NS:.3f}\N{NO-BREAK SPACE}s" if place >= 0 else ""
         said = "".join(f"<td>{escape(cell)}</td>" for cell in (*its, at))
         rows.append(f"<tr{leads}><th scope='row'>{name}</th>{said}</tr>")
     return "".join(rows)

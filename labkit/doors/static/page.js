@@ -112,7 +112,7 @@ async function showAnswers(whole = 0, again = whole > 0) {
 
 async function compare() {
   const found = await ask("GET", "/page/compare");
-  $("apart-words").textContent = `Here is this run, there the one before. ${found.text}`;
+  $("apart-words").textContent = `Here is this run, there the one before.\n${found.text}`;
   $("apart-picture").innerHTML = found.html;
   $("apart").hidden = false;
   $("apart").focus();

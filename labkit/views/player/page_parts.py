@@ -46,11 +46,15 @@ def two_columns(which: str, words: str, timeline: str, more: str = "", below: st
 
 
 def bare(picture: str) -> str:
-    """Return a picture without what its page says or need not: style, values of colours, font, outlines of words."""
-    found = re.sub(r"<style>.*?</style>", "", picture, flags=re.DOTALL)
+    """Return a picture without what its page says or need not: style, values of colours, font, outlines of words.
+
+    Its label says what its title and description say; a line has nothing to fill, and is one pixel wide by itself.
+    """
+    found = re.sub(r"<style>.*?</style>|(?<=\n)<title>[^<]*</title><desc>[^<]*</desc>\n", "", picture, flags=re.DOTALL)
     outlined = 'paint-order="stroke" stroke-width="4" stroke-linejoin="round"'
     known = r'xmlns="[^"]*"|font-family="[^"]*"|text-anchor="start"'
     found = re.sub(rf' (?:(?:fill|stroke)="#[0-9a-f]{{6}}"|{outlined}|{known})', "", found)
+    found = re.sub(r'(<line [^>]*) fill="none"(?: stroke-width="1"(?=/>))?', r"\1", found)
     found = re.sub(r'(?<=\d)\.0(?=")', "", found)
     return "\n".join(_merged(found.split("\n")))
 

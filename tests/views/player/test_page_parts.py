@@ -41,6 +41,15 @@ def test_style_and_colours_are_left_to_the_page() -> None:
     )
 
 
+def test_what_the_label_says_and_what_lines_are_by_themselves_is_left_out() -> None:
+    named = '<svg aria-label="Now. All.">\n<title>Now</title><desc>All.</desc>\n</svg>'
+    assert bare(named) == '<svg aria-label="Now. All.">\n</svg>'
+    assert bare('<line x1="1" fill="none" stroke-width="1"/>') == '<line x1="1"/>'
+    assert bare('<line x1="1" fill="none" stroke-width="15"/>') == '<line x1="1" stroke-width="15"/>'
+    path = '<path d="M1 1" fill="none" stroke-width="1"/>'
+    assert bare(path) == path
+
+
 def test_what_is_left_says_what_the_timeline_says(drilled_lab: Lab) -> None:
     figure = drilled_lab.timeline().figure
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", figure)

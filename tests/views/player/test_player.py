@@ -452,3 +452,19 @@ def test_a_map_of_many_sites_leaves_room_and_follows_what_is_looked_at(browser: 
         assert all(0 <= share <= 1 for share in looked_at), "in view"
         heights.add(browser.evaluate("map.scrollTop"))
     assert len(heights) > 1
+
+
+@in_a_browser
+@pytest.mark.slow
+def test_on_paper_tables_are_whole_and_nothing_is_left_that_moves(
+    failover: Lab, browser: Browser, tmp_path: Path
+) -> None:
+    browser.look(794, 1123)
+    opened(browser, failover.play(), tmp_path)
+    cut_off = "(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(happened.closest('.table'))"
+    assert browser.evaluate(cut_off) > 0, "on screen it scrolls"
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    assert browser.evaluate(cut_off) == 0
+    shown = "[...document.querySelectorAll('.live')].filter((one) => one.offsetHeight).length"
+    assert browser.evaluate(shown) == 0
+    browser.call("Emulation.setEmulatedMedia", media="")
