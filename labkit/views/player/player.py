@@ -105,7 +105,7 @@ class Player:
             f"<iframe sandbox='allow-scripts' title='player' style='width:100%;height:{FRAME_HEIGHT}px;border:0' "
             f"srcdoc='{page}'></iframe>"
         )
-        beside = f"{self.timeline.figure}{happened_table(self.recording)}"
+        beside = f"{happened_table(self.recording)}{self.timeline.figure}"  # of this only words stay without trust
         return f"{frame}<details><summary>{TRUST}</summary>{beside}</details>"
 
 

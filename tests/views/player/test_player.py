@@ -126,6 +126,7 @@ def test_a_notebook_shows_a_sandboxed_frame_and_beside_it_what_needs_no_script(d
     assert frame.startswith("<iframe sandbox='allow-scripts'")
     assert frame.count("'") == frame[: frame.index("srcdoc='")].count("'") + 2, "the page does not end its attribute"
     assert beside.count("<svg") == 1
+    assert beside.index("</table>") < beside.index("<svg"), "without trust the words of the drawing run together"
     assert all(f"<td>{one.at_ns / 1e9:.3f}" in beside for one in player.recording.happenings)
     assert "<script" not in beside
     assert "File, Trust Notebook" in beside
