@@ -9,6 +9,7 @@ from labkit.views.boxes import Segment
 from labkit.views.contents.map_contents import BOTH_WAYS, ClusterMark, contents_of, describe, facts_of
 from labkit.views.layout.map_layout import (
     CARD_ROOM,
+    CROSS_SHARE,
     LETTERS,
     NODE_ROWS,
     NODE_STEP,
@@ -77,10 +78,14 @@ def _draw_line(placed: PlacedLine) -> list[str]:
     if not mark.cut:
         return [line(segment, colour="faint", dash="" if mark.direct else "2 5")]
     if mark.cut == BOTH_WAYS:
-        return [line(segment, colour="down", dash="7 6"), *_draw_cross(segment, 0.12), *_draw_cross(segment, 0.88)]
+        return [
+            line(segment, colour="down", dash="7 6"),
+            *_draw_cross(segment, CROSS_SHARE),
+            *_draw_cross(segment, 1 - CROSS_SHARE),
+        ]
     to_a = mark.cut == mark.a
     open_way = segment if to_a else Segment(segment.x2, segment.y2, segment.x1, segment.y1)
-    return [line(segment, colour="down", dash="14 4"), _head(open_way, "faint"), *_draw_cross(open_way, 0.12)]
+    return [line(segment, colour="down", dash="14 4"), _head(open_way, "faint"), *_draw_cross(open_way, CROSS_SHARE)]
 
 
 def _draw_cross(segment: Segment, share: float) -> list[str]:

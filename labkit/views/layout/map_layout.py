@@ -30,6 +30,8 @@ CARD_ROOM, LEAST_CARD = 12, 112
 NODE_STEP, ROW = 30, 18
 NODE_ROWS = 44
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86)
+CROSS_SHARE, CROSS_ROOM = 0.12, 14
+"""How far from an end of a cut its cross is, as a share, and how near to an arrow it would seem that one's."""
 ASIDE = (0, -16, 16, -32, 32)
 MANY_LINES = 24
 
@@ -148,19 +150,28 @@ def _size_of(site: SiteMark) -> tuple[float, float]:
 def _ways(
     contents: MapContents, places: SitePlaces
 ) -> tuple[list[tuple[LineMark, Segment]], list[tuple[FollowMark, Segment]]]:
-    """Place the lines, and each arrow beside what is between its sites already; inside one site along its edge."""
+    """Place the lines, and each arrow beside what is between its sites already; inside one site along its edge.
+
+    An arrow is on the side where it goes over the crosses of fewer cuts: a cross on it would be its own.
+    """
     number = {site.name: place for place, site in enumerate(contents.sites)}
     joined = {frozenset((mark.a, mark.b)) for mark in contents.lines}
     lines = [(mark, places.way(number[mark.a], number[mark.b])) for mark in contents.lines]
-    follows = []
-    taken = Counter(joined)
+    crosses = [way.at(share) for mark, way in lines if mark.cut for share in (CROSS_SHARE, 1 - CROSS_SHARE)]
+    follows: list[tuple[FollowMark, Segment]] = []
+    taken, turned = Counter(joined), dict[frozenset[str], tuple[int, ...]]()
     for mark in contents.follows:
         first, last = number[mark.primary_site], number[mark.secondary_site]
         box, ends = places.boxes[first], frozenset((mark.primary_site, mark.secondary_site))
         beside = BESIDE * ((taken[ends] + 1) // 2) * (1 if taken[ends] % 2 else -1)
         taken[ends] += 1
-        inside = Segment(box.right, box.y + 18, box.right, box.bottom - 18)
-        follows.append((mark, inside if first == last else places.way(first, last, beside)))
+        if first == last:
+            follows.append((mark, Segment(box.right, box.y + 18, box.right, box.bottom - 18)))
+            continue
+        ways = {side: places.way(first, last, beside * side) for side in turned.get(ends, (1, -1))}
+        side = min(ways, key=lambda one: sum(ways[one].distance(*cross) < CROSS_ROOM for cross in crosses))
+        turned[ends] = (side,)
+        follows.append((mark, ways[side]))
     return lines, follows
 
 

@@ -18,7 +18,7 @@ from labkit.views.contents.map_contents import (
     NodeMark,
     SiteMark,
 )
-from labkit.views.layout.map_layout import MapLayout, PlacedLabel, layout, people_of
+from labkit.views.layout.map_layout import CROSS_ROOM, CROSS_SHARE, MapLayout, PlacedLabel, layout, people_of
 from tests.examples import examples
 
 CUTS = st.sampled_from(["", "", "", BOTH_WAYS, "there"])
@@ -223,3 +223,20 @@ def test_the_layout_of_few_and_of_many_sites_is_the_one_that_is_kept(kept, numbe
     follows = tuple(FollowMark("a", "b", "site-0", f"site-{number}", "streams", True) for number in (1, 2, 3))
     maps[7] = maps[7]._replace(follows=follows)
     kept("maps.txt", "\n".join(numbers(layout(one)._replace(legend=())) for one in maps.values()))
+
+
+def test_an_arrow_goes_beside_the_crosses_of_cuts():
+    eight = mesh(8)
+    cut = LineMark("site-0", "site-1", "80 ms", BOTH_WAYS)
+    lines = (cut, *[mark for mark in eight.lines if {mark.a, mark.b} != {cut.a, cut.b}])
+    follows = tuple(
+        FollowMark("site-0-0", f"site-{number}-0", "site-0", f"site-{number}", "cut off", False) for number in (2, 3)
+    )
+    apart = []
+    for shown in (eight.lines, lines):
+        marks = layout(eight._replace(lines=shown, follows=follows))
+        (line,) = [placed.segment for placed in marks.lines if {placed.mark.a, placed.mark.b} == {cut.a, cut.b}]
+        crosses = [line.at(CROSS_SHARE), line.at(1 - CROSS_SHARE)]
+        apart.append(min(arrow.segment.distance(*cross) for arrow in marks.follows for cross in crosses))
+
+    assert apart[0] < CROSS_ROOM < apart[1], "without a cut it goes where a cross would be"
