@@ -43,7 +43,7 @@ class Patience:
             answer = fetch(asked._replace(timeout_ns=min(asked.timeout_ns, left_ns)))
             self.is_over = self._clock.shift_ns >= self._end_ns
         else:
-            self._clock.shift_ns, self.is_over = self._end_ns, True
+            self._clock.shift_ns, self.is_over = max(self._clock.shift_ns, self._end_ns), True
         return silence("nobody waits for it any more") if self.is_over else answer
 
     def check(self, shown: str) -> None:
