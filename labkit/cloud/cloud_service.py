@@ -145,12 +145,14 @@ class CloudService(FaultControls):
 
     def answer(self, fetch: Fetch) -> Response:
         """Answer what a service fetches: silence where no host of this cloud has the address, or it takes too long."""
-        host = host_of(fetch.address)
-        if host not in self._hosts:
+        if host_of(fetch.address) not in self._hosts:
             return silence(f"{fetch.address} is not reachable: no host of the simulated cloud has this name")
-        request = fetch.request._replace(headers={**fetch.request.headers, "Host": host})
-        answer = self.handle(request)
-        return answer if self.delay_ns(request) < fetch.timeout_ns else silence("no answer in time")
+        answer = self.handle(_fetched(fetch))
+        return answer if self.takes_ns(fetch) < fetch.timeout_ns else silence("no answer in time")
+
+    def takes_ns(self, fetch: Fetch) -> int:
+        """Return how long a service waits for what it fetches: as long as the answer takes, at most its timeout."""
+        return min(self.delay_ns(_fetched(fetch)), fetch.timeout_ns) if self.failures.delays_ns else 0
 
     def request(
         self,
@@ -251,6 +253,11 @@ def _read(request: Request, origin: str = "") -> CloudRequest:
     headers = {name.lower(): text for name, text in request.headers.items() if type(name) is type(text) is str}
     body = request.body if type(request.body) is dict else {}
     return CloudRequest(str(request.method).upper(), f"/{path}", query, headers, body, request.remote_address, origin)
+
+
+def _fetched(fetch: Fetch) -> Request:
+    """Return a fetch's request as its host gets it."""
+    return fetch.request._replace(headers={**fetch.request.headers, "Host": host_of(fetch.address)})
 
 
 def _changed(honest: dict[str, Any], name: str, changes: Mapping[str, Any] | None) -> dict[str, Any]:

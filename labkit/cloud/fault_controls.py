@@ -54,7 +54,7 @@ class FaultControls:
             self.observe("cloud recovered", endpoint=endpoint)
 
     def slow(self, delay: str, *endpoints: str) -> None:
-        """Let endpoints take so long for each answer, until ``restore``; outside a lab that is silence or no time."""
+        """Let endpoints take so long for each answer, until ``restore``; outside a lab the vault's clock moves."""
         delay_ns = duration_ns("delay", delay)
         for endpoint in self._endpoints(endpoints):
             self.failures.delays_ns[endpoint] = delay_ns

@@ -2,7 +2,7 @@
 
 1. The vault's login method for clouds is configured for it then, unless it is already; one that is sealed, or has no
    such method, stays as it is and is looked at again the next time.
-2. What a request fetches from a host of the cloud is answered here, in process and at once.
+2. What a request fetches from a host of the cloud is answered here, in process.
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ class CloudLink:
             self._made = self._make()
         answer: Response = self._made.answer(fetch)
         return answer
+
+    def takes_ns(self, fetch: Fetch) -> int:
+        """Return how long the answer to a fetch takes; 0 where it leads elsewhere."""
+        takes_ns: int = 0 if self._made is None else self._made.takes_ns(fetch)
+        return takes_ns
 
     def _configure(self, handle: Handle, headers: dict[str, str]) -> bool:
         """Configure the login method, if that is possible and wanted; return whether nothing is left to do."""

@@ -141,8 +141,8 @@ class Vault(VaultNode, Aiming, ShortForms):
     ) -> Response:
         """Send one request in process; sends the given headers only.
 
-        The answer comes at once, unless ``delay_next`` has it wait: Silence is raised where that is longer than
-        ``timeout``, and the clock stands there.
+        The answer comes at once, unless ``delay_next`` or the cloud has it wait: Silence is raised where that is longer
+        than ``timeout``, and the clock stands there.
         """
         if self.environment.is_forked():
             return to_response(self.forked())
@@ -156,13 +156,16 @@ class Vault(VaultNode, Aiming, ShortForms):
             if core.next_due_ns != 0 and scheduled_work.may_be_due(core, now_ns):
                 self.tick()
                 now_ns = core.now()
-            self.resolved = None
+            self.resolved = patience = None
             outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)), now_ns)
             if isinstance(outcome, Suspended):
                 from labkit.front import waiting_requests  # few requests wait (R24)
 
-                outcome = waiting_requests.finish(self, self._lock, self._fetch, outcome)
+                patience = waiting_requests.Patience(self.environment.now, timeout)
+                outcome = waiting_requests.finish(self, self._lock, self._fetch, outcome, patience)
             self.calls.add(method, path, json, self.resolved, outcome)
+        if patience is not None:
+            patience.check(f"{method} {path.partition('?')[0]}")
         return outcome
 
     def try_request(
@@ -333,7 +336,7 @@ class Vault(VaultNode, Aiming, ShortForms):
     def _fetch(self, fetch: Fetch) -> Response:
         """Answer what a request fetches: from the cloud beside this vault, or from wherever its environment leads.
 
-        Nothing sleeps until a fetch is due: the clock of a vault outside a lab is moved on.
+        Nothing sleeps until a fetch is due, or while it takes: the clock of a vault outside a lab is moved on.
         """
         clock, outside, link = self.environment.now, self.environment.fetch, self._cloud_link
         if isinstance(clock, ShiftedClock):
@@ -343,7 +346,12 @@ class Vault(VaultNode, Aiming, ShortForms):
 
             if fetch.address == KEY_STORE_ADDRESS:
                 return self.keystore.answer(fetch)
-        return outside(fetch) if link is None else link.fetch(fetch, outside)
+        if link is None:
+            return outside(fetch)
+        answer = link.fetch(fetch, outside)
+        if isinstance(clock, ShiftedClock):
+            clock.shift_ns += link.takes_ns(fetch)
+        return answer
 
     @property
     def _cloud_link(self) -> CloudLink | None:

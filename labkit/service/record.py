@@ -1,15 +1,15 @@
-"""Records: named tuples, declared as with ``typing.NamedTuple`` and made in less than half the time.
+"""Records: named tuples, declared as with ``typing.NamedTuple``, whose classes are made in a tenth of the time (R24).
 
-The class of a record is made when its module is loaded, and the first answer of a fresh process needs some forty.
-``typing`` also compiles the text of each annotation, which nothing needs at run time, and each named tuple has methods
-of its own, which records share.  The type checker sees the two as one.
+A class is made when its module is loaded, and the first answer of a fresh process needs thirty.  With ``typing`` that
+answer takes 12 % longer, and with ``collections.namedtuple`` 5 % (``tests/bench/bench_start.py``, 25 rounds by turns):
+the one compiles the text of each annotation, which nothing needs at run time, and both a constructor for each class.
+The type checker sees typing's.
 
 1. Fields are the annotated names, in their order; those with a default come last.
 2. Methods and properties of the class are the record's too.
 3. ``_replace`` takes half the time of a named tuple's, which asks for each field whether it is to be replaced: 2.1 µs
    instead of 4.4 for the 25 fields of a secondary's state, which each push replaces.
-4. A constructor is compiled at the ``COMPILED_AT``-th record of its class, which takes as long as 25 of the others:
-   most classes of a start make fewer (R24).
+4. Constructors of one number of fields share their compiled code, but for the names of the fields.
 """
 
 from __future__ import annotations
@@ -22,89 +22,50 @@ new = tuple.__new__
 It is for the files that ``tests/house/test_records.py`` lists, each with what it gains there.
 """
 
-COMPILED_AT = 16
-
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
     from _collections import _tuplegetter
+    from functools import cache
+    from types import CodeType, FunctionType
 
-    def _make(cls: Any, iterable: Any) -> Any:
-        """Make a record of all of its values, in the order of its fields."""
-        made = new(cls, iterable)
-        if len(made) != len(cls._fields):
-            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
-        return made
+    class _Record(tuple):
+        """What all records have."""
 
-    def _replace(self: Any, /, **changes: Any) -> Any:
-        """Return a record with other values in some fields; ValueError for a name that it has no field of."""
-        values, places = [*self], self._places
-        try:
-            for field, value in changes.items():
-                values[places[field]] = value
-        except KeyError:
-            unknown = [field for field in changes if field not in places]
-            raise ValueError(f"Got unexpected field names: {unknown!r}") from None
-        return new(type(self), values)
+        __slots__ = ()
 
-    def _shown(self: Any) -> str:
-        """Return the class's name and each field with its value."""
-        shown = ", ".join([f"{field}={value!r}" for field, value in zip(self._fields, self, strict=True)])
-        return f"{type(self).__name__}({shown})"
+        @classmethod
+        def _make(cls, iterable: Any) -> Any:
+            """Make a record of all of its values, in the order of its fields."""
+            made = new(cls, iterable)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+            return made
 
-    def _asdict(self: Any) -> dict[str, Any]:
-        """Return the values by the names of their fields."""
-        return dict(zip(self._fields, self, strict=True))
+        def _replace(self, /, **changes: Any) -> Any:
+            """Return a record with other values in some fields; ValueError for a name that it has no field of."""
+            values, places = [*self], self._places
+            try:
+                for field, value in changes.items():
+                    values[places[field]] = value
+            except KeyError:
+                unknown = [field for field in changes if field not in places]
+                raise ValueError(f"Got unexpected field names: {unknown!r}") from None
+            return new(type(self), values)
 
-    def _values(self: Any) -> tuple[Any, ...]:
-        """Return the values as a plain tuple, for copies and pickles."""
-        return tuple(self)
+        def _asdict(self) -> dict[str, Any]:
+            """Return the values by the names of their fields."""
+            return dict(zip(self._fields, self, strict=True))
 
-    _SHARED = {
-        "__slots__": (),
-        "_make": classmethod(_make),
-        "_replace": _replace,
-        "__repr__": _shown,
-        "_asdict": _asdict,
-        "__getnewargs__": _values,
-    }
+        def __repr__(self) -> str:
+            shown = ", ".join([f"{field}={value!r}" for field, value in zip(self._fields, self, strict=True)])
+            return f"{type(self).__name__}({shown})"
 
-    def _constructor(name: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> Any:
-        """Return what makes a record of a class at first: it puts arguments in their places, and has no text compiled.
-
-        Arguments that do not fit are left to the compiled one, which refuses them.
-        """
-        left = COMPILED_AT
-
-        def __new__(cls: Any, *values: Any, **named: Any) -> Any:  # noqa: N807  # it is one
-            nonlocal left
-            left -= 1
-            placed, rest = [*values], fields[len(values) :]
-            if left > 0 and len(values) <= len(fields) and named.keys() <= {*rest}:
-                for field in rest:
-                    if field in named:
-                        placed.append(named[field])
-                    elif field in defaults:
-                        placed.append(defaults[field])
-                if len(placed) == len(fields):
-                    return new(cls, placed)
-            return _compiled(cls, name, fields, defaults)(cls, *values, **named)
-
-        return __new__
-
-    def _compiled(cls: Any, name: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> Any:
-        """Give a record's class the constructor that a named tuple has, from now on; return it."""
-        listed = ", ".join(fields)
-        made = eval(f"lambda _cls, {listed}: _new(_cls, ({listed},))", {"_new": new})
-        made.__name__, made.__qualname__ = "__new__", f"{name}.__new__"
-        made.__defaults__ = tuple(defaults.values())
-        for base in cls.__mro__:
-            if "_fields" in vars(base):  # the record itself, of which others may be derived
-                base.__new__ = made
-        return made
+        def __getnewargs__(self) -> tuple[Any, ...]:
+            return (*self,)  # for copies and pickles
 
     class _Declared(type):
-        """Makes a named tuple from a class that is derived from ``NamedTuple``."""
+        """Makes a record's class of one that is derived from ``NamedTuple``."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type:
             """Return the record's class; TypeError for a field without a default behind one that has one."""
@@ -112,9 +73,36 @@ else:
             defaults = {field: members[field] for field in fields if field in members}
             if fields[len(fields) - len(defaults) :] != (*defaults,):
                 raise TypeError(f"{name}: fields without a default come first")
-            made = {"__new__": _constructor(name, fields, defaults), "_fields": fields, "__match_args__": fields}
-            made |= {"_field_defaults": defaults, "_places": dict(zip(fields, range(len(fields)), strict=True))}
-            readers = {field: _tuplegetter(place, "a field") for place, field in enumerate(fields)}
-            return type(name, (tuple,), {**_SHARED, **made, **members, **readers})
+            places = {field: place for place, field in enumerate(fields)}
+            made = {"__slots__": (), "__new__": _constructor(name, fields, (*defaults.values(),)), "_fields": fields}
+            made |= {"__match_args__": fields, "_field_defaults": defaults, "_places": places}
+            readers = {field: _tuplegetter(place, "a field") for field, place in places.items()}
+            return type(name, (_Record,), {**made, **members, **readers})
+
+    def _constructor(name: str, fields: tuple[str, ...], defaults: tuple[Any, ...]) -> FunctionType:
+        """Return what makes a record of its values, by place or by name (rule 4)."""
+        named = {"co_name": "__new__", "co_qualname": f"{name}.__new__", "co_varnames": ("_cls", *fields)}
+        return FunctionType(_code(len(fields)).replace(**named), globals(), "__new__", defaults)
+
+    @cache
+    def _code(count: int) -> CodeType:
+        """Return the code of the constructors with so many fields, which differ by the names of these only."""
+        if count < len(CONSTRUCTORS):
+            return CONSTRUCTORS[count].__code__
+        listed = ", ".join([f"_{place}" for place in range(count)])
+        return eval(f"lambda _cls, {listed}: new(_cls, ({listed}))").__code__
+
+    # These are compiled with the module; most records have no more fields, and each number more takes 35 µs.
+    CONSTRUCTORS = (
+        lambda _cls: new(_cls, ()),
+        lambda _cls, a: new(_cls, (a,)),
+        lambda _cls, a, b: new(_cls, (a, b)),
+        lambda _cls, a, b, c: new(_cls, (a, b, c)),
+        lambda _cls, a, b, c, d: new(_cls, (a, b, c, d)),
+        lambda _cls, a, b, c, d, e: new(_cls, (a, b, c, d, e)),
+        lambda _cls, a, b, c, d, e, f: new(_cls, (a, b, c, d, e, f)),
+        lambda _cls, a, b, c, d, e, f, g: new(_cls, (a, b, c, d, e, f, g)),
+        lambda _cls, a, b, c, d, e, f, g, h: new(_cls, (a, b, c, d, e, f, g, h)),
+    )
 
     NamedTuple = type.__new__(_Declared, "NamedTuple", (), {})

@@ -26,6 +26,8 @@ SMALL, NORMAL, LARGE = 13, 14, 16
 LEAST_PX = 12
 WIDEST = 1.4
 HATCH_STEP = 7
+NOT_SHOWN = frozenset(("columns", "count", "elements", "index", "rows"))
+"""What completion does not offer: what a tuple has, and what builders of pictures read."""
 
 
 class Picture(NamedTuple):
@@ -44,6 +46,9 @@ class Picture(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Picture({self.title}: {self.description})"
+
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if name not in NOT_SHOWN]
 
     @property
     def svg(self) -> str:

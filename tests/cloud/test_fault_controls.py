@@ -62,7 +62,7 @@ def test_an_outage_silences_what_is_named_or_all_until_it_ends(cloud: Cloud) -> 
     assert asked_of_all(cloud) == well
 
 
-def test_slowness_lasts_beyond_the_askers_patience_or_takes_no_time_here(cloud: Cloud, ask: Ask) -> None:
+def test_slowness_lasts_beyond_the_askers_patience_or_not(cloud: Cloud, ask: Ask) -> None:
     cloud.slow("10s", "keys")
     request = Request("GET", KEYS, {"Host": "login.cloud.test"})
 

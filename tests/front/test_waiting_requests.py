@@ -1,4 +1,4 @@
-"""Requests that wait: others are let in while a password is hashed, and not while anything else is fetched."""
+"""Requests that wait: others are let in while a password is hashed, and the clock moves while anything is fetched."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from threading import Thread
 import pytest
 
 from labkit import Vault
-from labkit.front.waiting_requests import finish
-from labkit.service.message import Fetch, Request, Response, Suspended
+from labkit.front.waiting_requests import Patience, finish
+from labkit.service.durations import parse_duration
+from labkit.service.message import Fetch, Request, Response, Suspended, respond
+from labkit.service.silence import Silence
 from labkit.vault import password_hashing
+
+KEYS = Fetch("https://login.cloud.test", Request("GET", "/common/discovery/keys"))
 
 
 def lets_in(lock: RLock) -> bool:
@@ -56,8 +60,78 @@ def test_who_is_let_in_meanwhile(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
         outcome = vault.handle(asked[kind])
         assert isinstance(outcome, Suspended)
         route = vault.resolved
-        assert finish(vault, vault._lock, fetch, outcome).status == 200
+        assert finish(vault, vault._lock, fetch, outcome, Patience(vault.environment.now, None)).status == 200
         assert vault.resolved is route
         assert not lets_in(vault._lock)
     assert seen
     assert set(seen) == {kind == "password"}
+
+
+@pytest.fixture
+def vault() -> Vault:
+    """A vault with a role for web-1, whose clock only waiting moves."""
+    vault = Vault.dev(seed=3)
+    vault.post("auth/cloud/role/web", {"bound_locations": [vault.cloud.vm("web-1").location]})
+    return vault
+
+
+def login(vault: Vault, timeout: str | None = None) -> Response:
+    vm = vault.cloud.vm("web-1")
+    place = {"subscription_id": vm.subscription_id, "resource_group_name": vm.resource_group, "vm_name": "web-1"}
+    body = {"role": "web", "jwt": vm.token(), **place}
+    return vault.request("POST", "auth/cloud/login?x=1", body, timeout=timeout)
+
+
+@pytest.mark.parametrize("delay", ["9s", "200ms"])
+def test_a_slow_cloud_moves_the_clock(vault: Vault, delay: str) -> None:
+    began_ns = vault.environment.now()
+    vault.cloud.slow(delay, "compute")
+
+    assert login(vault).ok
+    assert vault.environment.now() - began_ns == parse_duration(delay)
+    vault.cloud.restore()
+    assert login(vault, timeout="1ms").ok
+
+
+@pytest.mark.parametrize("endpoint", ["compute", "keys", "token"])
+@pytest.mark.parametrize("delay", ["2s", "20s"])
+@pytest.mark.parametrize("timeout", ["500ms", "12s"])
+def test_the_clock_moves_no_further_than_a_client_waits(vault: Vault, endpoint: str, delay: str, timeout: str) -> None:
+    began_ns = vault.environment.now()
+    vault.cloud.slow(delay, endpoint)
+    if (delay, timeout) == ("2s", "12s"):
+        assert login(vault, timeout).ok
+        return
+    said = f"POST auth/cloud/login: no answer within {timeout}, as it waited for the cloud"
+    with pytest.raises(Silence, match=said):
+        login(vault, timeout)
+
+    assert vault.environment.now() - began_ns == parse_duration(timeout)
+    assert [call.status for call in vault.calls][-1:] == [503]
+    vault.cloud.restore()
+    assert login(vault).ok
+
+
+def test_who_has_given_up_leaves_nothing_that_waits(vault: Vault) -> None:
+    began_ns = vault.environment.now()
+    vault.cloud.outage("keys")
+    with pytest.raises(Silence):
+        login(vault, "100ms")
+
+    assert vault.environment.now() - began_ns == parse_duration("100ms")
+    assert vault.core.caches.generators == {}
+
+
+def test_without_a_timeout_all_retries_are_made(vault: Vault) -> None:
+    began_ns = vault.environment.now()
+    vault.cloud.slow("20s", "keys")
+
+    assert login(vault).status == 503
+    assert vault.environment.now() - began_ns > parse_duration("40s")
+
+
+def test_a_clock_that_is_not_the_vaults_is_not_moved() -> None:
+    patience = Patience(lambda: 5, "1s")
+
+    assert patience.fetch(lambda asked: respond(204), KEYS._replace(not_before_ns=10**18)).status == 204
+    patience.check("GET app")
