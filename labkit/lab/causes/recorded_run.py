@@ -141,7 +141,15 @@ class RecordedRun:
         taken = [row for row in self._taken.get(source, {}).get(sent_ns, ()) if row < number]
         several = taken or (rows if what == "response" else [])  # of what it takes at once, the asker's is answered
         found = [row for row in several if self.rows[row][3] == target] or taken or rows
+        if what == "response" and len(found) > 1:  # answers are sent in the order of their requests
+            return found[min(self._answers_before(number), len(found) - 1)]
         return found[-1] if found else None
+
+    def _answers_before(self, number: int) -> int:
+        """How many answers a host sent at the same instant to the same asker before that of a row."""
+        _, sent_ns, at_ns, source, target, what, *_ = self.rows[number]
+        rows = range(self.between(sent_ns, at_ns).start, number)
+        return sum(self.rows[row][1] == sent_ns for row in self.messages(rows, source=source, target=target, what=what))
 
     def earlier_try(self, number: int) -> int | None:
         """The fetch that a node made, without an answer, before it tried the next address; None without one."""

@@ -6,6 +6,7 @@ Instants are microseconds.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil
 from typing import Any
 
 from labkit.lab.causes.explanation import Explanation
@@ -114,11 +115,11 @@ def _lines(recording: Recording) -> list[Any]:
 
 
 def paced(stretches: Iterable[Stretch]) -> list[Any]:
-    """Return the stretches: how long each was and is on screen in milliseconds, and its kind."""
+    """Return the stretches: how long each was in µs, and is on screen in whole milliseconds, and its kind."""
     found, last = [], 0
     for stretch in stretches:
         to = microseconds(stretch.to_ns)
-        found.append([to - last, round(stretch.shown_ms, 1), stretch.kind])
+        found.append([to - last, ceil(stretch.shown_ms), stretch.kind])
         last = to
     return found
 

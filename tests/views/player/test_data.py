@@ -28,6 +28,7 @@ READ = """(() => {
     answers: data.happenings.map((one, happening) => answerOf(run, { happening })),
     losses: data.losses.map((one, loss) => answerOf(run, { loss })),
     sentences: data.happenings.map(([at]) => sentenceAt(run, at)),
+    doomed: data.losses.map(([from, to]) => [from - 1, from, to - 1, to].map((at) => sentenceAt(run, at))),
     got: gotAt(run, data.end),
     none: upTo([], 3),
     paths: data.kinds.map(([source, target]) => {
@@ -73,6 +74,17 @@ def test_every_message_is_read_as_it_was(recording: Recording, data: dict[str, A
         assert (names[source], names[target], data["whats"][what][0]) == message[2:5]
         assert (lost == 1) == message.lost
         assert 0 <= shortest <= end - sent
+
+
+def test_a_write_that_is_lost_later_is_named_from_its_acknowledgement_to_the_promotion(
+    recording: Recording, read: Any
+) -> None:
+    if NODE is None:
+        return
+    assert recording.losses
+    for loss, sentences in zip(recording.losses[:3], read["doomed"], strict=False):
+        words = f"{loss.write.client} to {loss.write.path}"
+        assert [words in sentence for sentence in sentences] == [False, True, True, False]
 
 
 def test_it_stops_at_whatever_happened(recording: Recording, data: dict[str, Any], read: Any) -> None:

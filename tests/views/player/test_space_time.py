@@ -51,10 +51,11 @@ def check(recording: Recording, folder: Path) -> int:
 
             sent, gone, ended = x_of(one.sent_ns), x_of(one.gone_ns), x_of(one.at_ns)
             from_y, to_y = heights[one.source], heights[one.target]
+            stays_y = from_y if one.lost else to_y  # what is lost at once, is so at its sender
 
-            def y_at(x: float, line: tuple[float, float, float, float] = (sent, ended, from_y, to_y)) -> float:
-                start, stop, top, bottom = line
-                return top + (bottom - top) * (x - start) / (stop - start) if stop > start else bottom
+            def y_at(x: float, line: tuple[float, ...] = (sent, ended, from_y, to_y, stays_y)) -> float:
+                start, stop, top, bottom, stays = line
+                return top + (bottom - top) * (x - start) / (stop - start) if stop > start else stays
 
             assert (x1, x2) == pytest.approx((max(sent, 0), min(gone, 1_000)), abs=1e-6)
             assert y1 == pytest.approx(y_at(x1) if sent < 0 else from_y, abs=1e-6)

@@ -1,6 +1,7 @@
 // Space and time: the messages of a stretch as slanted lines between the lines of their hosts, and operations as marks.
 //
-// 1. A message begins where it was sent and ends where it arrived, or with a cross where it was lost.
+// 1. A message begins where it was sent and ends where it arrived, or with a cross where it was lost;
+//    what was lost at once is a cross at its sender.
 // 2. Of too many messages those of interest are drawn, or none, and that is said.  Hosts that sent and got nothing that
 //    is drawn have no line, unless they are nodes.
 
@@ -33,6 +34,7 @@ function lineOf(run, message, { xOf, heights, left, right }) {
   if (from === undefined || to === undefined) return null;
   const [x1, x2] = [xOf(run.sent[message]), xOf(run.end[message])];
   const gone = xOf(run.gone[message]);
+  if (run.sent[message] === run.end[message] && run.data.kinds[run.kind[message]][3]) return [x1, from, x1, from];
   const yOf = (x) => (x2 > x1 ? from + ((to - from) * (x - x1)) / (x2 - x1) : to);
   const [start, stop] = [Math.max(x1, left), Math.min(gone, right)];
   return [start, x1 < left ? yOf(start) : from, stop, gone > right || gone < x2 ? yOf(stop) : to];

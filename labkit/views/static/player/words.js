@@ -1,6 +1,6 @@
 // What a run was at an instant in words, and its messages.
 
-import { LOST_SHOWN, justLost, onTheWay, shareOf, stateAt } from "./run.js";
+import { justLost, onTheWay, shareOf, stateAt } from "./run.js";
 
 const SAID = 8;
 const OUTCOMES = ["answered", "refused", "in doubt"];
@@ -56,8 +56,8 @@ function sentenceAt(run, at, state = stateAt(run, at)) {
   const clusters = state.clusters.map(({ name, words }) => `${name}: ${words}`);
   const lines = state.lines.map(({ a, b, words }) => (a === b ? `inside ${a}: ${words}` : `${a} to ${b}: ${words}`));
   parts.push([...clusters, ...lines].join("; "));
-  run.data.losses.filter(([written]) => written <= at && at - written < LOST_SHOWN).slice(0, 3)
-    .forEach(([, , client, path]) => parts.push(`acknowledged, and lost later: the write of ${client} to ${path}`));
+  const doomed = run.data.losses.filter(([written, promoted]) => written <= at && at < promoted).map(([, , client, path]) => `${client} to ${path}`);
+  if (doomed[0]) parts.push(`acknowledged, and lost later: ${doomed.slice(0, 3).join(", ")}${doomed[3] ? `, and ${doomed.length - 3} more` : ""}`);
   parts.push(`on the way: ${countedIn(run, onTheWay(run, at)) || "nothing"}`);
   const lost = justLost(run, at);
   if (lost.length) parts.push(`just lost: ${lostIn(run, lost)}`);

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from labkit import Lab
 from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.wire.messages import ApiAnswer, ApiRequest
 from labkit.views.player.recorded.carried_messages import Carried, messages_of, thinned, with_causes
 
 
@@ -21,6 +25,28 @@ def test_what_a_crash_takes_is_lost_at_the_crash_and_where_it_was(drilled_lab: L
     assert {one.gone_ns for one in taken} == {crash.at_ns}
     assert all(one.sent_ns <= one.gone_ns <= one.at_ns for one in found)
     assert all(one.gone_ns == one.at_ns for one in found if not one.lost)
+
+
+def test_an_answer_belongs_to_its_request_also_where_several_came_at_once() -> None:
+    work = tuple(WorkloadPlan(operation=verb, every_ns=5_000_000) for verb in ("put-secret", "get-secret"))
+    shop = ClientPlan(name="shop", site="lisbon", use=("paris",), workload=work)
+    lab = Lab(pair().with_clients(shop), seed=7)
+    carried: dict[int, ApiRequest | ApiAnswer] = {}
+
+    def note(payload: object) -> None:
+        if isinstance(payload, ApiRequest | ApiAnswer):
+            carried[len(lab.trace) - 1] = payload
+
+    lab.parts.network.watcher = note
+    run = recorded(lab.run("2s"))
+    answers = {row: said for row, said in carried.items() if isinstance(said, ApiAnswer)}
+    together = Counter(run.rows[row][1] for row in answers)
+
+    assert max(together.values()) > 1
+    for row, answer in answers.items():
+        request = run.sent_for(row)
+        assert request is not None
+        assert carried[request].correlation == answer.correlation
 
 
 def test_a_cut_takes_what_is_on_its_way() -> None:
