@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
-from typing import TypeVar
 
 from labkit.hunt.drawing import Beginning
 from labkit.hunt.findings import SeedFinding, Signature
 from labkit.hunt.playing import PlayedSeed, play
+from labkit.hunt.processes import in_order
 from labkit.hunt.swarm import RUNBOOK
 
 SEEDS_PER_CHUNK = 4
-
-Given = TypeVar("Given")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,35 +26,25 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class FindingGroup:
-    """Findings of one signature, one a seed; the smallest is that with the fewest steps before it broke."""
+    """Findings of one signature, one a seed; the smallest is the earliest one."""
 
     signature: Signature
     findings: tuple[SeedFinding, ...]
 
     @property
     def smallest(self) -> SeedFinding:
-        """The finding that is shrunk: the earliest one."""
+        """The finding that is shrunk."""
         return min(self.findings, key=lambda finding: (finding.at_ns, finding.seed))
 
 
 def played(plan: Plan, jobs: int, done: Callable[[], None]) -> list[PlayedSeed]:
-    """Play all seeds, in so many processes; ``done()`` is called after each."""
+    """Play all seeds, in so many processes; ``done()`` is called after each.  WorkersLost when they end too often."""
     found = []
-    for result in in_processes(
-        partial(play, operator=plan.operator, beginning=plan.beginning), range(plan.seeds), jobs
-    ):
+    work = partial(play, operator=plan.operator, beginning=plan.beginning)
+    for result in in_order(work, range(plan.seeds), jobs, SEEDS_PER_CHUNK):
         found.append(result)
         done()
     return found
-
-
-def in_processes(work: Callable[[Given], Result], given: Iterable[Given], jobs: int) -> Iterator[Result]:
-    """Yield the results of some work in the order in which it is given, one process or many."""
-    if jobs == 1:
-        yield from map(work, given)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(work, given, chunksize=SEEDS_PER_CHUNK)
 
 
 def grouped(results: Iterable[PlayedSeed]) -> list[FindingGroup]:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from labkit.hunt.beginnings import of_blueprint
-from labkit.hunt.campaign import Plan, grouped, in_processes, played
+from labkit.hunt.campaign import Plan, grouped, played
 from labkit.hunt.canary import canary_of
 from labkit.hunt.drawing import drawn
 from labkit.hunt.exploration import Exploration
 from labkit.hunt.findings import SeedFinding
 from labkit.hunt.known import Known
+from labkit.hunt.processes import in_order
 from labkit.hunt.shrinking.handing_over import FoundFile, hand_over
 from labkit.hunt.swarm import BLOCKS, RUNBOOK
 from labkit.lab.bench import Bench
@@ -46,7 +47,7 @@ def explored(
     """Play a campaign in so many processes, and shrink the smallest finding of each signature."""
     results = played(plan, jobs, done)
     groups = grouped(results)
-    files = list(in_processes(partial(_file_of, plan), [group.smallest for group in groups], jobs)) if groups else []
+    files = list(in_order(partial(_file_of, plan), [group.smallest for group in groups], jobs))
     return Exploration(
         plan=plan,
         seeds=tuple(results),

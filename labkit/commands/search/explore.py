@@ -11,7 +11,7 @@ from errno import EACCES
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.exit_codes import AS_EXPECTED, BUG, complain, refuse
 from labkit.commands.scenario_files import UnknownScenario, scenario_file, with_names
 from labkit.commands.search.bar import bar
 from labkit.commands.search.counts import jobs, seed_count
@@ -45,6 +45,7 @@ def explore(given: argparse.Namespace) -> int:
     from labkit.hunt.campaign import Plan
     from labkit.hunt.explore import explored
     from labkit.hunt.known import UnusableKnown
+    from labkit.hunt.processes import WorkersLost
     from labkit.scenario.problems import ScenarioError
 
     try:
@@ -59,8 +60,12 @@ def explore(given: argparse.Namespace) -> int:
         return refuse(f"{given.out}: cannot be written: {wrong}")
     began = perf_counter()
     plan = Plan(seeds=given.seeds, operator=given.operator, beginning=beginning)
-    with bar(given.seeds, "exploring", "seed") as grow:
-        found = explored(plan, known, given.jobs, grow)
+    try:
+        with bar(given.seeds, "exploring", "seed") as grow:
+            found = explored(plan, known, given.jobs, grow)
+    except WorkersLost as error:
+        complain(str(error))
+        return BUG
     refused, saved = _write(found, given.out)
     say(found.report(f"{given.out}/", perf_counter() - began), *[f"saved: {given.out}/{line}" for line in saved])
     return refused or found.exit_code

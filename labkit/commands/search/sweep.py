@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def sweep(given: argparse.Namespace) -> int:
     """Play what is not there yet, and print the report of the file."""
-    from labkit.hunt.sweeping.chunks import WorkerRefused, WorkersLost
+    from labkit.hunt.processes import WorkersLost
+    from labkit.hunt.sweeping.chunks import WorkerRefused
     from labkit.hunt.sweeping.dask_workers import NoScheduler
     from labkit.hunt.sweeping.experiments import TooManyExperiments, experiments_of
     from labkit.hunt.sweeping.row_file import TwoResults, UnusableRows, appending

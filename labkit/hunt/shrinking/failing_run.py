@@ -37,12 +37,12 @@ def failing_run(data: Data, signature: Signature, *, strict: bool = True) -> Fai
     violation = broken.get(signature.rule)
     if violation is None or not world.invariants.applies(signature.rule):
         return None
-    if strict and (run.stopped or _is_late(world)):
+    if strict and (run.stopped or is_late(world)):
         return None
     return FailingRun(violation.at_ns, world) if signature_of(world, violation) == signature else None
 
 
-def _is_late(world: World) -> bool:
+def is_late(world: World) -> bool:
     """Whether a step began later than it is written."""
     run = run_of(world)
     steps = run.scenario.timeline

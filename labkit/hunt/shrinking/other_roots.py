@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.hunt.findings import Signature, signature_of
+from labkit.hunt.shrinking.idle_steps import without_effect
 from labkit.hunt.world import read, run_of, world_of
-from labkit.lab.fault_meters import FaultMeters
-from labkit.scenario.measures import UNKNOWN
 from labkit.scenario.problems import ScenarioError
-from labkit.scenario.witnesses import rows_of_effects
 
 Data = dict[str, Any]
 
@@ -25,10 +23,8 @@ def without_idle_faults(data: Data, rule: str) -> tuple[Data, Signature] | None:
     """
     world = world_of(read(data))
     world.run()
-    steps, faults = run_of(world).scenario.timeline, run_of(world).faults
-    rows = rows_of_effects(steps, faults, FaultMeters(world.parts))
-    idle = {row.key for row in rows if row.status == UNKNOWN}
-    timeline = [step for number, step in enumerate(data["timeline"], 1) if f"step {number}" not in idle]
+    idle = without_effect(world)
+    timeline = [step for number, step in enumerate(data["timeline"], 1) if number not in idle]
     left = {**data, "timeline": timeline}
     try:
         world = world_of(read(left))

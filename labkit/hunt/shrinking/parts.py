@@ -8,6 +8,8 @@ from typing import Any
 Data = dict[str, Any]
 Edit = Callable[[Data], bool]
 NEEDED_OF_LINKS = ("between", "latency", "measured")
+PLAIN = ("site", "use", "work")
+"""What clients have in any case."""
 
 
 def clients(data: Data) -> Iterator[Edit]:
@@ -23,11 +25,13 @@ def parts(data: Data) -> Iterator[Edit]:
     yield _without_unnamed
     yield _plain_links
     yield _single_nodes
+    yield _plain_clients
     if len(lab.get("clients", {})) > 1:
         for group in lab["clients"]:
             yield _only_clients(group)
+    yield _without_options
     for name in lab["clusters"]:
-        if len(lab["clusters"]) > 1:
+        if len(lab["clusters"]) > 1 and not _is_all_that_replicates(data):
             yield _without_cluster(name)
     for site in lab["sites"]:
         yield _without_site(site)
@@ -36,7 +40,7 @@ def parts(data: Data) -> Iterator[Edit]:
             yield _without_key(("lab", "clients"), group)
         for place in reversed(range(len(lab["clients"][group].get("work", [])))):
             yield _without_work(group, place)
-        for key in [key for key in lab["clients"][group] if key not in ("site", "use", "work")]:
+        for key in [key for key in lab["clients"][group] if key not in PLAIN]:
             yield _without_key(("lab", "clients", group), key)
     for key in ("balancers", "cloud"):
         if key in lab:
@@ -83,6 +87,33 @@ def _single_nodes(data: Data) -> bool:
     before, lab = data["lab"]["clusters"], data["lab"]
     lab["clusters"] = {name: {"site": plan["site"], "nodes": 1} for name, plan in before.items()}
     return bool(lab["clusters"] != before)
+
+
+def _is_all_that_replicates(data: Data) -> bool:
+    """Whether there are two clusters of which one replicates to the other: that step goes before either cluster."""
+    return len(data["lab"]["clusters"]) == 2 and any(step["do"] == "replicate" for step in data["timeline"])
+
+
+def _plain_clients(data: Data) -> bool:
+    """Leave one group of clients, which does one kind of work, without options."""
+    groups = list(data["lab"].get("clients", {}))
+    changed = _without_options(data)
+    for group in groups[:1]:
+        changed |= _only_clients(group)(data)
+        work = data["lab"]["clients"][group].get("work", [])
+        changed |= len(work) > 1
+        del work[1:]
+    return changed
+
+
+def _without_options(data: Data) -> bool:
+    """Leave out what clients are beside their place, the clusters that they use, and their work."""
+    before = data["lab"].get("clients", {})
+    left = {name: {key: plan[key] for key in PLAIN if key in plan} for name, plan in before.items()}
+    if left == before:
+        return False
+    data["lab"]["clients"] = left
+    return True
 
 
 def _only_clients(group: str) -> Edit:

@@ -2,55 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from labkit.lab.fault_table import FAULTS
-from labkit.scenario.value_types import read_duration
+from labkit.scenario.scenario import MAYBE
+from labkit.scenario.steps.step_timing import NEVER_REFUSED
 from labkit.scenario.verbs import VERBS
 
 Data = dict[str, Any]
 Edit = Callable[[Data], bool]
 
 MAX_TOGETHER = 4
+CHANGING_MODES = frozenset(
+    {"promote", "demote", "failover", "repoint", "disable", "enable-primary", "enable-secondary"}
+)
 UNDOES = {fault.verb: fault.undone_by.replace(" ", "-") for fault in FAULTS if fault.undone_by}
 UNDOES |= {verb.name: verb.undo for verb in VERBS.values() if verb.undo and verb.name not in UNDOES}
+UNDOING = frozenset([fault.undone_by.replace(" ", "-") for fault in FAULTS if fault.undone_by]) | {"unseal"}
 
 
-def of_chain(data: Data, instants: Sequence[int]) -> Iterator[Edit]:
-    """Leave only the steps at the instants of a chain of causes, or only those from its first instant on.
+def of_chain(data: Data, chain: Collection[int]) -> Iterator[Edit]:
+    """Leave only the steps at the places of a chain of causes; with those that undo them; with those that change modes.
 
-    Clusters that replicate do so in any case.
+    At last all from the first of the chain on.  Clusters that replicate do so in any case.
     """
-    begun = [read_duration(step["at"]) for step in data["timeline"]]
-    needed = [step["do"] == "replicate" for step in data["timeline"]]
-    for wanted in (
-        [at_ns in instants for at_ns in begun],
-        [at_ns >= min(instants) for at_ns in begun],
-    ):
-        left_out = [place for place, pair in enumerate(zip(needed, wanted, strict=True)) if not any(pair)]
-        yield without(tuple(left_out))
+    verbs = [step["do"] for step in data["timeline"]]
+    kept = {place for place, verb in enumerate(verbs) if verb == "replicate"} | set(chain)
+    undone = {UNDOES.get(verbs[place]) for place in chain}
+    undoing = {place for place, verb in enumerate(verbs) if verb in undone and place > min(chain)}
+    modes = {place for place, verb in enumerate(verbs) if verb in CHANGING_MODES}
+    later = set(range(min(chain, default=0), len(verbs)))
+    for wanted in (kept, kept | undoing, kept | undoing | modes, kept | later):
+        yield without(tuple([place for place in range(len(verbs)) if place not in wanted]))
+
+
+def may_be_refused(data: Data) -> Data:
+    """Return data in which each step may be refused."""
+    steps = [step if step["do"] in NEVER_REFUSED else {**step, "fails": MAYBE} for step in data["timeline"]]
+    return {**data, "timeline": steps}
 
 
 def singles(data: Data) -> Iterator[Edit]:
-    """Leave out one step."""
-    yield from _parts_of(data, 1)
+    """Leave out one step, the last ones first."""
+    for place in reversed(range(len(data["timeline"]))):
+        yield without((place,))
 
 
 def several(data: Data) -> Iterator[Edit]:
-    """Leave out a step together with one below that undoes it, then some that follow one another, as runbooks do."""
+    """Leave out a step together with one below that undoes it, then some that follow one another, as runbooks do.
+
+    These begin with what undoes nothing, and stand below what lets clusters replicate.
+    """
     timeline = data["timeline"]
     for first, step in enumerate(timeline):
         for second in range(first + 1, len(timeline)):
             if timeline[second]["do"] in (UNDOES.get(step["do"]), "unseal" if step["do"] == "restart" else None):
                 yield without((first, second))
-    size = len(timeline) // 2
-    while size > MAX_TOGETHER:
-        yield from _parts_of(data, size)
-        size //= 2
+    joined = max((place for place, step in enumerate(timeline) if step["do"] == "replicate"), default=-1) + 1
+    begin = [place for place in range(joined, len(timeline)) if timeline[place]["do"] not in UNDOING]
     for size in range(min(MAX_TOGETHER, len(timeline) - 1), 1, -1):
-        for first in range(len(timeline) - size, -1, -1):
-            yield without(range(first, first + size))
+        for first in reversed(begin):
+            if first + size <= len(timeline):
+                yield without(range(first, first + size))
 
 
 def without(places: range | tuple[int, ...]) -> Edit:
@@ -63,12 +77,6 @@ def without(places: range | tuple[int, ...]) -> Edit:
         return changed
 
     return edit
-
-
-def _parts_of(data: Data, size: int) -> Iterator[Edit]:
-    """Leave out so many steps that follow one another, the last ones first."""
-    for end in range(len(data["timeline"]), 0, -size):
-        yield without(range(max(0, end - size), end))
 
 
 def kinds(data: Data) -> Iterator[Edit]:

@@ -11,6 +11,7 @@ from labkit.service.durations import SECOND_NS, format_duration
 Data = dict[str, Any]
 Edit = Callable[[Data], bool]
 LATENCY, EVERY = "80ms", "1s"
+PACES = ("1s", "2s", "5s")
 NAMES = ("paris", "tokyo", "lima")
 
 
@@ -20,6 +21,7 @@ def values(data: Data) -> Iterator[Edit]:
     yield _usual_latencies
     if sum(len(plan.get("work", [])) for plan in data["lab"].get("clients", {}).values()) > 1:
         yield _usual_work
+    yield _always_at_work
     for place in range(len(data["lab"]["links"])):
         yield _usual_latency(place)
     for group, plan in data["lab"].get("clients", {}).items():
@@ -30,16 +32,23 @@ def values(data: Data) -> Iterator[Edit]:
 
 
 def instants(data: Data) -> Iterator[Edit]:
-    """Take an even pace, then whole seconds one by one."""
+    """Take an even pace, or a quicker one, then whole seconds one by one."""
     timeline = data["timeline"]
-    if any("at" in step for step in timeline[1:]) or not _is_whole(timeline[:1]):
-        for pace in ("1s", "2s", "5s"):
-            yield _at_pace(pace)
+    paces = {step.get("after") for step in timeline[1:]}
+    kept = PACES.index(*paces) if len(paces) == 1 and paces <= set(PACES) else len(PACES)
+    for pace in PACES[: kept if _is_whole(timeline[:1]) else None]:
+        yield _at_pace(pace)
     for place, step in enumerate(timeline):
         if "at" in step and not _is_whole([step]):
             at_ns = read_duration(step["at"])
             for whole in dict.fromkeys((_nearest(at_ns), at_ns // SECOND_NS, at_ns // SECOND_NS + 1)):
                 yield _moved(place, whole)
+
+
+def usual_seed(data: Data) -> Iterator[Edit]:
+    """Take seed 0."""
+    if data["seed"]:
+        yield _with_seed(0)
 
 
 def seeds(data: Data) -> Iterator[Edit]:
@@ -71,6 +80,15 @@ def _usual_latencies(data: Data) -> bool:
 def _usual_work(data: Data) -> bool:
     for plan in data["lab"].get("clients", {}).values():
         plan["work"] = [{"do": work["do"], "every": EVERY} for work in plan.get("work", [])]
+    return True
+
+
+def _always_at_work(data: Data) -> bool:
+    """Let clients work from the beginning to the end."""
+    for plan in data["lab"].get("clients", {}).values():
+        plan["work"] = [
+            {key: value for key, value in work.items() if key not in ("from", "until")} for work in plan.get("work", [])
+        ]
     return True
 
 

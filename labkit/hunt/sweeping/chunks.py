@@ -53,10 +53,6 @@ class WorkerRefused(Exception):
     """A worker comes to another result with the reference seed; the text names it and what it came to."""
 
 
-class WorkersLost(Exception):
-    """Processes that play ended again and again; what they played before is kept."""
-
-
 Workers = Callable[[Sequence[Chunk], Reference], Iterator[PlayedChunk]]
 """What plays chunks, and yields each when it is played, in any order."""
 

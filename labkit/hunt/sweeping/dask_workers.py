@@ -12,13 +12,13 @@ from functools import partial
 from time import sleep
 from typing import Any
 
+from labkit.hunt.processes import WorkersLost
 from labkit.hunt.sweeping.chunks import (
     Chunk,
     PlayedChunk,
     Reference,
     WorkerRefused,
     Workers,
-    WorkersLost,
     play_chunk,
 )
 from labkit.real import steady

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing import get_context
 
-from labkit.hunt.sweeping.chunks import (
-    Chunk,
-    PlayedChunk,
-    Reference,
-    Workers,
-    WorkersLost,
-    in_this_process,
-    play_chunk,
-)
-
-MAX_LOST = 3
-"""How many times in a row processes may end before any of them has played a chunk."""
+from labkit.hunt.processes import Pool, lost_again
+from labkit.hunt.sweeping.chunks import Chunk, PlayedChunk, Reference, Workers, in_this_process, play_chunk
 
 
 def local_workers(jobs: int) -> Workers:
@@ -37,22 +25,14 @@ def _in_processes(jobs: int, chunks: Sequence[Chunk], reference: Reference) -> I
                 lost = 0
                 yield played
         except BrokenProcessPool:
-            lost += 1
-            if lost == MAX_LOST:
-                raise WorkersLost(
-                    f"processes that play ended {MAX_LOST} times in a row; is there enough memory?"
-                ) from None
+            lost = lost_again(lost)
 
 
 def _until_one_ends(jobs: int, chunks: list[Chunk], reference: Reference) -> Iterator[PlayedChunk]:
-    pool = ProcessPoolExecutor(min(jobs, len(chunks)), get_context("spawn"), _leave_interrupts_to_the_parent)
+    pool = Pool(min(jobs, len(chunks)))
     try:
         futures: list[Future[PlayedChunk]] = [pool.submit(play_chunk, chunk, reference) for chunk in chunks]
         for future in as_completed(futures):
             yield future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

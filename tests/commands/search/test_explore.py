@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from labkit.cli import main
+from labkit.hunt import campaign
+from labkit.hunt.playing import PlayedSeed
+from labkit.hunt.processes import WorkersLost
 
 Capsys = pytest.CaptureFixture[str]
 SPLIT = "one primary, after request of survivor"
@@ -71,6 +75,18 @@ def test_arguments_that_cannot_be_used(arguments: list[str], said: str, capsys: 
 
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_processes_that_end_again_and_again_are_a_text_and_exit_code_4(
+    tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*given: object) -> Iterator[PlayedSeed]:
+        raise WorkersLost("processes that play ended")
+
+    monkeypatch.setattr(campaign, "in_order", lost)
+
+    assert main(["explore", "--seeds", "8", "--jobs", "2", "--out", str(tmp_path)]) == 4
+    assert capsys.readouterr().err == "processes that play ended\n"
 
 
 @pytest.mark.slow

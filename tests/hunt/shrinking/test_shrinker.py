@@ -11,6 +11,7 @@ from labkit.hunt.labs import lab_data
 from labkit.hunt.shrinking import shrinker as module
 from labkit.hunt.shrinking.failing_run import FailingRun, failing_run
 from labkit.hunt.shrinking.shrinker import Shrinker
+from labkit.hunt.shrinking.steps import without
 from labkit.hunt.writing import written
 from labkit.lab.plan.blueprint import triangle
 
@@ -63,20 +64,38 @@ def test_what_does_not_break_stays_as_it_is():
     assert shrinker.runs == 1
 
 
-def test_halves_and_quarters_of_the_steps_go_before_single_ones(monkeypatch: pytest.MonkeyPatch):
-    steps = [{"do": "pause", "target": "tokyo-1", "at": f"{second}s"} for second in range(5, 13)]
-    left: list[int] = []
+def test_between_the_steps_that_are_needed_many_go_at_once(monkeypatch: pytest.MonkeyPatch):
+    many = [{"do": "pause", "target": "tokyo-1", "at": f"{second}s"} for second in range(5, 37)]
 
     def played(data: dict[str, Any], signature: Signature, *, strict: bool = True) -> FailingRun | None:
-        left.append(len(data["timeline"]))
-        return FailingRun(11_500_000_000, None) if steps[1] in data["timeline"] else None
+        return FailingRun(40_000_000_000, None) if {5, 20} <= seconds(data) else None
 
     monkeypatch.setattr(module, "failing_run", played)
-    shrinker = Shrinker({**DATA, "timeline": steps}, SPLIT)
-    shrinker._halve()
+    shrinker = Shrinker({**DATA, "timeline": many}, SPLIT)
+    shrinker._needed()
 
-    assert left == [4, 0, 2]
-    assert shrinker.best["timeline"] == steps[:2]
+    assert seconds(shrinker.best) == {5, 20}
+    assert shrinker.runs < len(many)
+
+
+def seconds(data: dict[str, Any]) -> set[int]:
+    return {int(step["at"].removesuffix("s")) for step in data["timeline"]}
+
+
+def test_what_is_refused_without_a_step_goes_with_it():
+    timeline = [
+        {"do": "replicate", "primary": "paris", "secondary": "lima", "at": "1s"},
+        {"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "4s"},
+        {"do": "reindex", "cluster": "tokyo", "at": "8s"},
+        {"do": "restart", "target": "tokyo", "at": "9s"},
+        {"do": "promote", "cluster": "lima", "at": "10s"},
+    ]
+    shrinker = Shrinker({**DATA, "timeline": timeline}, SPLIT)
+
+    assert not shrinker.leave_out(without((0,)))
+    assert shrinker.leave_out(without((1,)))
+    assert shrinker.best["timeline"] == [timeline[0], timeline[4]]
+    assert shrinker.runs == 3
 
 
 def test_what_cannot_be_a_file_is_no_run():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 from labkit.hunt.labs import lab_data
 from labkit.hunt.shrinking import values
 from labkit.lab.plan.blueprint import triangle
@@ -9,13 +11,15 @@ from tests.hunt.shrinking.edits import CLIENTS, data, results
 
 
 def test_values_become_usual():
-    lab = {**lab_data(triangle()), "clients": CLIENTS}
-    first, latencies, work, *others = results(values.values, data(lab=lab))
+    lab = {**lab_data(triangle()), "clients": deepcopy(CLIENTS)}
+    lab["clients"]["shop"]["work"][0] |= {"from": "4s", "until": "9s"}
+    first, latencies, work, always, *others = results(values.values, data(lab=lab))
 
     assert {link["latency"] for link in first["lab"]["links"]} == {"80ms"}
     assert first["lab"]["clients"]["shop"]["work"][0] == {"do": "put-secret", "every": "1s"}
-    assert latencies["lab"] == {**first["lab"], "clients": CLIENTS}
+    assert latencies["lab"] == {**first["lab"], "clients": lab["clients"]}
     assert work["lab"] == {**first["lab"], "links": lab["links"]}
+    assert always["lab"] == {**lab, "clients": CLIENTS}
     assert any("keys" not in one["lab"]["clients"]["shop"]["work"][0] for one in others)
 
 
@@ -31,11 +35,18 @@ def test_instants_become_a_pace_or_whole_seconds():
     assert ["1s", "5.4s", "10s"] in times
 
 
-def test_an_even_pace_stays():
-    assert results(values.instants, data({"do": "pause", "target": "tokyo-1", "after": "2s"})) == []
+def test_an_even_pace_becomes_quicker_or_stays():
+    def paces(after: str) -> list[str]:
+        found = results(values.instants, data({"do": "pause", "target": "tokyo-1", "after": after}))
+        return [one["timeline"][1]["after"] for one in found]
+
+    assert paces("5s") == ["1s", "2s"]
+    assert paces("1s") == []
 
 
 def test_small_seeds_and_names_in_order():
+    assert [one["seed"] for one in results(values.usual_seed, data())] == [0]
+    assert results(values.usual_seed, {**data(), "seed": 0}) == []
     assert [one["seed"] for one in results(values.seeds, data())] == list(range(10))
     two = lab_data(triangle())
     two["sites"], two["clusters"] = ["tokyo", "lima"], {name: {"site": name} for name in ("tokyo", "lima")}

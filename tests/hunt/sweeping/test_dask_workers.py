@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from labkit.hunt.processes import WorkersLost
 from labkit.hunt.sweeping import dask_workers as dask
 from labkit.hunt.sweeping import sweep as sweeping
-from labkit.hunt.sweeping.chunks import Reference, WorkersLost, in_this_process
+from labkit.hunt.sweeping.chunks import Reference, in_this_process
 from labkit.hunt.sweeping.dask_workers import NoScheduler, dask_workers
 from labkit.hunt.sweeping.row_file import appending, read_rows
 from labkit.hunt.sweeping.seed_rows import SeedRow

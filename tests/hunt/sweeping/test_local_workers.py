@@ -7,8 +7,9 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
+from labkit.hunt.processes import WorkersLost
 from labkit.hunt.sweeping import local_workers as local
-from labkit.hunt.sweeping.chunks import Chunk, Reference, WorkersLost, in_this_process, play_chunk
+from labkit.hunt.sweeping.chunks import Chunk, Reference, in_this_process, play_chunk
 from labkit.hunt.sweeping.seed_rows import play_seed
 
 
