@@ -10,7 +10,7 @@ from typing import Any
 from labkit.front.lab import Lab
 
 Act = Callable[..., Any]
-FUNCTION = "a function that does its work when it is called, without async or yield"
+FUNCTION = "a function that does its work when it is called, not what it returned, without async or yield"
 
 
 def works_when_called(handed: Any) -> bool:

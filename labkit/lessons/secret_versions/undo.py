@@ -14,11 +14,12 @@ VERSIONS = ({"user": "ada"}, {"user": "ada", "limit": "3O"}, GOOD)
 
 
 class UndoSeen(NamedTuple):
-    """What a read of the secret answers, its data, and which versions its metadata names."""
+    """What a read of the secret answers, its data, which versions there are, and whether the good one is gone."""
 
     status: int
     data: Any
     versions: tuple[str, ...]
+    gone: bool
 
 
 @KeptStart
@@ -36,8 +37,9 @@ def start() -> Vault:
 def look(branch: Vault) -> UndoSeen:
     """Read the secret and its metadata."""
     found, metadata = branch.get(APP), branch.get("secret/metadata/app")
-    versions = tuple(metadata.data["versions"]) if metadata.ok else ()
-    return UndoSeen(found.status, found.data["data"] if found.ok else None, versions)
+    versions = metadata.data["versions"] if metadata.ok else {}
+    gone = "3" not in versions or versions["3"]["destroyed"]
+    return UndoSeen(found.status, found.data["data"] if found.ok else None, tuple(versions), gone)
 
 
 def undelete_it(vault: Vault) -> None:
@@ -64,6 +66,10 @@ def _metadata_first(vault: Vault) -> None:
     vault.post(APP, {"data": good})
 
 
+def _for_good(seen: UndoSeen) -> str:
+    return '; version 3 is removed for good here, `here.start("undo")` begins again' if seen.gone else ""
+
+
 UNDO = Exercise(
     name="undo",
     title="Undo what a colleague did",
@@ -75,7 +81,7 @@ UNDO = Exercise(
         Condition(
             name="readable",
             holds=lambda seen: seen.status == 200,
-            says=lambda seen: f"a read of secret/data/app answers {seen.status}",
+            says=lambda seen: f"a read of secret/data/app answers {seen.status}{_for_good(seen)}",
             asks="A read of secret/data/app has to give its latest version.",
             hints=(
                 "Read `secret/metadata/app`: what is said of each version?",
@@ -117,6 +123,11 @@ UNDO = Exercise(
         Trap(
             name="undelete what is destroyed",
             act=lambda vault: vault.post("secret/undelete/app", {"versions": [1]}),
+            refused_by="readable",
+        ),
+        Trap(
+            name="destroy the third too",
+            act=lambda vault: vault.put("secret/destroy/app", {"versions": [3]}),
             refused_by="readable",
         ),
         Trap(
