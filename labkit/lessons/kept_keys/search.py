@@ -169,6 +169,7 @@ SEARCH = Exercise(
     "different otherwise, and of no use without the service.",
     look=look,
     takes=("a function of vault, tenant and address",),
+    arguments=3,
     untouched=untouched,
     conditions=(
         Condition(

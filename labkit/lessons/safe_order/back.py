@@ -202,7 +202,7 @@ BACK = Exercise(
         Condition(
             name="never two",
             holds=lambda seen: not seen.broken_s,
-            says=lambda seen: f"both took writes from {seen.broken_s:.2f} s on",
+            says=lambda seen: f"both took writes at {seen.broken_s:.2f} s",
             asks="At no instant may both take writes.",
             hints=(
                 "What was paris when it lost power, and what is it when it wakes?",

@@ -59,6 +59,11 @@ def _second(vault: Vault) -> None:
     vault.post(APP, {"data": vault.get(f"{APP}?version=2").data["data"]})
 
 
+def _third_destroyed(vault: Vault) -> None:
+    vault.put("secret/destroy/app", {"versions": [3]})
+    vault.post(APP, {"data": GOOD})
+
+
 def _metadata_first(vault: Vault) -> None:
     undelete_it(vault)
     good = vault.get(APP).data["data"]
@@ -103,8 +108,8 @@ UNDO = Exercise(
         ),
         Condition(
             name="history",
-            holds=lambda seen: {"1", "2", "3"} <= set(seen.versions),
-            says=lambda seen: f"the metadata names the versions {', '.join(seen.versions) or 'none'}",
+            holds=lambda seen: {"1", "2", "3"} <= set(seen.versions) and not seen.gone,
+            says=lambda seen: f"the metadata names the versions {', '.join(seen.versions) or 'none'}{_for_good(seen)}",
             asks="All three versions have to stay, whatever became of them.",
             hints=(
                 "Read `secret/metadata/app`: how many versions are there?",
@@ -141,6 +146,7 @@ UNDO = Exercise(
             act=lambda vault: vault.post(APP, {"data": VERSIONS[0]}),
             refused_by="good",
         ),
+        Trap(name="the third destroyed, and written by hand", act=_third_destroyed, refused_by="history"),
         Trap(name="the metadata first", act=_metadata_first, refused_by="history"),
     ),
 )

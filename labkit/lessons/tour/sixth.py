@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.tour.questions import ORDERS, PATH
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, stalled
 from labkit.trace import SECOND_NS
 
 SIXTH = f"{PATH}/6"
@@ -18,7 +18,8 @@ TAKEOVER = "15s"
 class SixthSeen(NamedTuple):
     """Who acknowledged the sixth order, how long after that paris was lost, what tokyo is, and what it has.
 
-    ``leads`` is a node that leads paris at the end, or some seconds later by itself; empty when the region is lost.
+    ``leads`` is a node that leads paris at the end, or some seconds later when whatever sleeps is awake; empty when the
+    region is lost.
     ``deleted``: the last that was asked for was to delete it.  ``contents`` is what a read gives; None for nothing.
     """
 
@@ -52,6 +53,8 @@ def look(branch: Lab) -> SixthSeen:
     read = branch["tokyo"].get(SIXTH) if branch["tokyo"].active else None
     contents = read.data["data"] if read is not None and read.ok else None
     if not leads:
+        for node in stalled(branch):
+            branch.resume(node)
         branch.run(TAKEOVER)
         leads = branch["paris"].active
     last = writes[-1].committed if writes else None
@@ -151,6 +154,14 @@ def _one_node(lab: Lab) -> None:
     lab["paris"].post(SIXTH, ORDER)
     lab.run("1s")
     lab.crash("paris-1")
+    lab["tokyo"].promote()
+
+
+def _put_to_sleep(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.run("1s")
+    for node in lab["paris"].nodes:
+        lab.pause(node)
     lab["tokyo"].promote()
 
 
@@ -267,6 +278,7 @@ SAVE_THE_SIXTH = Exercise(
         Trap(name="time after the loss", act=_time_afterwards, refused_by="held"),
         Trap(name="nothing lost", act=_nothing_lost, refused_by="lost"),
         Trap(name="one node lost", act=_one_node, refused_by="lost"),
+        Trap(name="put to sleep", act=_put_to_sleep, refused_by="lost"),
         Trap(name="nothing promoted", act=_nothing_promoted, refused_by="promoted"),
         Trap(name="the wrong cluster", act=_other_region, refused_by="lost"),
     ),
