@@ -113,8 +113,7 @@ class Exercise:
     of it and whatever else was handed in.  ``untouched`` says of what was handed in beside a lab, or without one,
     whether it is as delivered.  Without a start a function is handed in, or another thing that ``accepts`` lets pass
     and ``accepted`` names; ways and traps then make it, of the text ``begins_with`` where the exercise has one.
-    ``arguments`` is how many a function is called with.  ``remark`` says of what was seen in a right answer what is good
-    to know beside it.
+    ``arguments`` is how many a function is called with.  ``remark`` says of a right answer what else is good to know.
     """
 
     name: str

@@ -27,6 +27,9 @@ from labkit.lab.wire.messages import HEADER_BYTES
 from labkit.lab.wire.reports import UNKNOWN
 from labkit.service.durations import SECOND_NS
 
+CUTTING = ("partition", "cut", "isolate", "lose")
+"""Faults that take a cluster's way to others, and leave its service."""
+
 ENDING = ("fault", "mode", "observed")
 """Kinds of rows that may end a cluster's service, the likeliest first."""
 
@@ -112,7 +115,6 @@ def promotion(run: RecordedRun, taken: Promotion) -> Cause:
 def outage(run: RecordedRun, taken: Promotion) -> Cause:
     """What ended an old primary's service, or its shipping to the survivor."""
     old = taken.old_primary or taken.survivor
-    step = CauseStep(taken.fault_ns, f"{old} serves no more, or ships nothing to {taken.survivor} any more", None)
     rows = [row for row in run.between(taken.fault_ns, taken.fault_ns) if run.rows[row][0] in ENDING]
     for cluster in (old, taken.survivor):
         names = {cluster, *run.nodes_of(cluster), run.queries.site_of(cluster)}
@@ -120,9 +122,19 @@ def outage(run: RecordedRun, taken: Promotion) -> Cause:
             for row in rows:
                 target = str(run.rows[row][3 if kind == "fault" else 2])
                 if run.rows[row][0] == kind and names & set(target.replace("<> ", "").replace("> ", "").split(" ")):
-                    return Cause(step, (kind, row))
+                    return Cause(_ended(taken, old, run.rows[row]), (kind, row))
     elsewhere = next((row for row in rows if run.rows[row][0] == "fault"), None)  # a site that the way leads through
-    return Cause(step, None, NOT_RECORDED) if elsewhere is None else Cause(step, ("fault", elsewhere))
+    if elsewhere is None:
+        said = f"{old} serves no more, or ships nothing to {taken.survivor} any more"
+        return Cause(CauseStep(taken.fault_ns, said, None), None, NOT_RECORDED)
+    return Cause(_ended(taken, old, run.rows[elsewhere]), ("fault", elsewhere))
+
+
+def _ended(taken: Promotion, old: str, row: Any) -> CauseStep:
+    """What a fault or a change of role took from an old primary: its service, or its way to the survivor."""
+    if row[0] == "fault" and row[2] in CUTTING:
+        return CauseStep(taken.fault_ns, f"nothing of {old} reaches {taken.survivor} any more", None)
+    return CauseStep(taken.fault_ns, f"{old} serves no more", None)
 
 
 def recovery(run: RecordedRun, taken: Promotion) -> Cause:

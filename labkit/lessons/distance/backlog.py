@@ -182,7 +182,12 @@ BACKLOG = Exercise(
             holds=lambda seen: seen.compared > 0,
             says=lambda seen: (
                 f"{seen.writes} writes since the start, and tokyo never compared: "
-                + ("it streamed them all" if seen.roots_equal else "it still lacks some")
+                + (
+                    "it streamed them all"
+                    if seen.roots_equal
+                    else "it still lacks some; a line that loses messages is "
+                    "mended by `lab.restore_links()`, not by `lab.heal()`"
+                )
             ),
             asks="tokyo has to come back to a primary that no longer remembers all that it missed.",
             hints=(

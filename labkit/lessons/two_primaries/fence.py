@@ -84,12 +84,20 @@ def _put_to_sleep(lab: Lab) -> None:
     lab["tokyo"].promote()
 
 
+def remark(seen: FenceSeen) -> str:
+    """Say of a cluster that only an operator reaches that this counts as fenced, and how long."""
+    if seen.answers["paris"] != ("silence", "silence") or seen.modes["paris"] != "primary":
+        return ""
+    return "No client reaches paris; only you do, from beside it. It is a primary still: demote it before you heal."
+
+
 FENCE = Exercise(
     name="fence",
     title="Fence, then promote",
     goal="tokyo takes writes as the primary, and at no instant did both clusters take them.",
     start=start,
     look=look,
+    remark=remark,
     conditions=(
         Condition(
             name="survivor",
