@@ -243,7 +243,8 @@ LOGINS = Exercise(
                 "Look at `ttl` in `auth/token/lookup-accessor` of each accessor, and at how long the outage takes.",
                 "Who holds a token needs no cloud to renew it. Another role or another token does not help the "
                 "machine that holds this one.",
-                '`POST auth/token/renew-accessor` with `"increment": "30m"`, for each of `LIST auth/token/accessors`',
+                '`POST auth/token/renew-accessor` with `"increment": "30m"`, for each of `LIST auth/token/accessors`; '
+                "that of the root token answers 400, as it has no end",
             ),
         ),
         Condition(
