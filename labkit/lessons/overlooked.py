@@ -18,7 +18,8 @@ from labkit.lessons.worlds import branched, is_changing
 from labkit.vault.calls import Call
 
 FIRST_REFUSAL, FORBIDDEN, NOT_FOUND = 400, 403, 404
-ROLES = "sys/replication/"
+ROLES, DATA = "sys/replication/", "/data/"
+OPTION, CAS = "options.", "options.cas"
 MAX_REASON, MAX_SAID, MAX_PATHS = 160, 3, 20
 
 
@@ -89,7 +90,8 @@ def _reason(branch: Vault, call: Call) -> str:
 def ignored_names(branch: Vault, call: Call) -> list[str]:
     """Return the names that a call sent and that its path does not take; none where it takes any."""
     declared = _fields(branch, call)
-    return [name for name in call.names if declared and name.partition(".")[0] not in declared]
+    unknown = [name for name in call.names if declared and name.partition(".")[0] not in declared]
+    return unknown + [name for name in call.names if name.startswith(OPTION) and name != CAS and DATA in call.path]
 
 
 def _fields(branch: Vault, call: Call) -> set[str]:

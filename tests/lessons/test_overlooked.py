@@ -43,6 +43,7 @@ HELPS = "; `?help=1` on that path lists its fields."
         ([(APP, {"n": 2}), (APP, {"data": {"n": 2}})], ()),
         ([(APP, {"data": {}, "cas": 1})], (f"Ignored: `cas` of POST {APP}{HELPS}",)),
         ([(f"{APP}?cas=1", {"data": {}})], (f"Ignored: `cas` of POST {APP}{HELPS}",)),
+        ([(APP, {"data": {}, "options": {"ttl": "1h"}})], (f"Ignored: `options.ttl` of POST {APP}{HELPS}",)),
         ([(APP, {"data": {"cas": 1}, "options": {"cas": 1}})], ()),
         (
             [("secret/metadata/app", {"max_version": 3, "ttl": "1h"})],

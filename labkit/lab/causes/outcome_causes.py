@@ -12,11 +12,12 @@ from typing import Any
 
 from labkit.lab.causes.condition_causes import broken_condition, connection
 from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, WRITTEN, Cause, CauseStep, Effect
-from labkit.lab.causes.fault_history import NO_CHANGE
+from labkit.lab.causes.fault_history import MAKING, NO_CHANGE
 from labkit.lab.causes.message_causes import seconds, who
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.causes.refusal_causes import MISMATCH
 from labkit.lab.causes.replication_causes import by_trigger
+from labkit.lab.fault_table import CUT, LOSE
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ONLY_LEADER, ROOTS, WITHIN_LAG
 from labkit.lab.invariants.rules import CATCHING_UP
 from labkit.lab.plan.workload_operations import WITHOUT_BODY
@@ -27,7 +28,7 @@ from labkit.lab.wire.messages import HEADER_BYTES
 from labkit.lab.wire.reports import UNKNOWN
 from labkit.service.durations import SECOND_NS
 
-CUTTING = ("partition", "cut", "isolate", "lose")
+CUTTING = (*MAKING[CUT], *MAKING[LOSE])
 """Faults that take a cluster's way to others, and leave its service."""
 
 ENDING = ("fault", "mode", "observed")

@@ -75,8 +75,8 @@ def remark(seen: StallSeen) -> str:
     """Say by what the late write was refused."""
     after_s = (seen.taken_over_ns - seen.paused_ns) / SECOND_NS
     return (
-        f"Another node led {after_s:.1f} s after the pause: the lease of paris-1, its time to lead, had ended. When "
-        "paris-1 woke, its write named the old lease, and was refused for that."
+        f"Another node led {after_s:.1f} s after the pause, when the lease of paris-1, its time to lead, had ended: a "
+        "new term. When paris-1 woke, its write came with the number of the old term, and was refused for that."
     )
 
 

@@ -84,4 +84,5 @@ def test_a_comparison_that_the_readers_lab_has_not_seen_yet_is_said(wait, said):
     judged = judge(BACKLOG, (lab,))
 
     assert judged.outcome == RIGHT
-    assert judged.seen.startswith(said) and bool(judged.seen) is bool(said)
+    assert judged.seen.startswith(said)
+    assert bool(judged.seen) is bool(said)

@@ -3,6 +3,7 @@
 import { LOST_SHOWN, justLost, onTheWay, shareOf, stateAt } from "./run.js";
 
 const SAID = 8;
+const LOSSES_NAMED = 3;
 const OUTCOMES = ["answered", "refused", "in doubt"];
 
 function inSeconds(at) {
@@ -56,8 +57,9 @@ function sentenceAt(run, at, state = stateAt(run, at)) {
   const clusters = state.clusters.map(({ name, words }) => `${name}: ${words}`);
   const lines = state.lines.map(({ a, b, words }) => (a === b ? `inside ${a}: ${words}` : `${a} to ${b}: ${words}`));
   parts.push([...clusters, ...lines].join("; "));
-  run.data.losses.filter(([written]) => written <= at && at - written < LOST_SHOWN).slice(0, 3)
-    .forEach(([, , client, path]) => parts.push(`acknowledged, and lost later: the write of ${client} to ${path}`));
+  const losses = run.data.losses.filter(([written]) => written <= at && at - written < LOST_SHOWN);
+  losses.slice(0, LOSSES_NAMED).forEach(([, , client, path]) => parts.push(`acknowledged, and lost later: the write of ${client} to ${path}`));
+  if (losses.length > LOSSES_NAMED) parts.push(`${losses.length - LOSSES_NAMED} more are lost later`);
   parts.push(`on the way: ${countedIn(run, onTheWay(run, at)) || "nothing"}`);
   const lost = justLost(run, at);
   if (lost.length) parts.push(`just lost: ${lostIn(run, lost)}`);
