@@ -10,16 +10,17 @@ from labkit.lessons.worlds import KeptStart
 
 APP = "secret/data/app"
 GOOD = {"user": "ada", "limit": "30"}
+LEFT = ("2", "3")
 VERSIONS = ({"user": "ada"}, {"user": "ada", "limit": "3O"}, GOOD)
 
 
 class UndoSeen(NamedTuple):
-    """What a read of the secret answers, its data, which versions there are, and whether the good one is gone."""
+    """What a read of the secret answers, its data, which versions there are, and which of those left are gone."""
 
     status: int
     data: Any
     versions: tuple[str, ...]
-    gone: bool
+    gone: tuple[str, ...]
 
 
 @KeptStart
@@ -38,7 +39,7 @@ def look(branch: Vault) -> UndoSeen:
     """Read the secret and its metadata."""
     found, metadata = branch.get(APP), branch.get("secret/metadata/app")
     versions = metadata.data["versions"] if metadata.ok else {}
-    gone = "3" not in versions or versions["3"]["destroyed"]
+    gone = tuple([number for number in LEFT if number not in versions or versions[number]["destroyed"]])
     return UndoSeen(found.status, found.data["data"] if found.ok else None, tuple(versions), gone)
 
 
@@ -59,6 +60,11 @@ def _second(vault: Vault) -> None:
     vault.post(APP, {"data": vault.get(f"{APP}?version=2").data["data"]})
 
 
+def _second_destroyed(vault: Vault) -> None:
+    undelete_it(vault)
+    vault.put("secret/destroy/app", {"versions": [2]})
+
+
 def _third_destroyed(vault: Vault) -> None:
     vault.put("secret/destroy/app", {"versions": [3]})
     vault.post(APP, {"data": GOOD})
@@ -72,7 +78,8 @@ def _metadata_first(vault: Vault) -> None:
 
 
 def _for_good(seen: UndoSeen) -> str:
-    return '; version 3 is removed for good here, `here.start("undo")` begins again' if seen.gone else ""
+    gone = " and ".join(seen.gone)
+    return f'; version {gone} is removed for good here, `here.start("undo")` begins again' if gone else ""
 
 
 UNDO = Exercise(
@@ -146,6 +153,7 @@ UNDO = Exercise(
             act=lambda vault: vault.post(APP, {"data": VERSIONS[0]}),
             refused_by="good",
         ),
+        Trap(name="the second destroyed", act=_second_destroyed, refused_by="history"),
         Trap(name="the third destroyed, and written by hand", act=_third_destroyed, refused_by="history"),
         Trap(name="the metadata first", act=_metadata_first, refused_by="history"),
     ),
