@@ -61,6 +61,10 @@ class ProgressFile:
         with self._one_at_a_time():
             self._write(records, records)
 
+    def copy_to(self, path: Path) -> None:
+        """Write all records to another file."""
+        _write_whole(path, self.read())
+
     def _not_here(self) -> Records:
         """Return the records that could not be written where they belong."""
         return {**(self._written(self.spare) if self.spare else {}), **self._unwritten}
