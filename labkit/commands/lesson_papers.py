@@ -67,7 +67,7 @@ def _forget(lesson: LessonPlan) -> list[str]:
     if others == records:
         return []
     kept = _free_name(progress.path)
-    kept.write_bytes(progress.path.read_bytes())
+    progress.copy_to(kept)
     progress.write(others)
     return [f"what was done in lesson {lesson.number} is forgotten; {kept} has it"]
 

@@ -8,11 +8,12 @@ from labkit.service.arguments import one_of, wrong
 
 
 def chosen(answer: Any, choices: tuple[str, ...]) -> str:
-    """Return the choice that is meant: its own text, or a number in place of its text."""
+    """Return the choice that is meant: its own text or how that begins, or a number in place of its text."""
     is_number = isinstance(answer, int | float) and not isinstance(answer, bool)
     meant = f"{answer:g}" if is_number else answer.strip().casefold() if isinstance(answer, str) else None
-    found = next((choice for choice in choices if choice.casefold() == meant), answer)
-    return one_of("answer", "one of the choices", found, choices)
+    found = [choice for choice in choices if choice.casefold() == meant]
+    found = found or [choice for choice in choices if meant and not is_number and choice.casefold().startswith(meant)]
+    return one_of("answer", "one of the choices", found[0] if len(found) == 1 else answer, choices)
 
 
 def number(answer: Any, least: float, most: float, unit: str = "") -> float:

@@ -135,7 +135,7 @@ def _endless() -> Condition:
         ),
         asks="It has to come to an end by itself.",
         hints=(
-            "Which loop in it waits for something, and in which of the labs does that never come?",
+            "Which loop in it waits for something? In a lab time passes only by `lab.run` and while a request waits.",
             "What was lost for good does not come back by waiting; a loop needs a limit of its own.",
             "`for _ in range(30):` in place of `while True:`",
         ),

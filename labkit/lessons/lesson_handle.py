@@ -13,7 +13,7 @@ from typing import Any
 from labkit.lessons.answers import chosen, number
 from labkit.lessons.judging import ELSEWHERE, Judgement, conditions_of, judge
 from labkit.lessons.overlooked import overlooked
-from labkit.lessons.plan import Exercise, LessonPlan, Question, Recall
+from labkit.lessons.plan import Exercise, LessonPlan, Question, Recall, takes_so_many
 from labkit.lessons.progress_file import AGAIN, ALONE, SEEN, WITH_HELP, ProgressFile
 from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, READABLE_EXPORT, RIGHT, GivenText, RowTable, Said
 from labkit.lessons.worlds import is_world
@@ -101,7 +101,8 @@ class Lesson:
         said = f"You said {answer}{question.unit} and were {_surely(kept['sure'])}; "
         if "second" in kept:
             said += f"later you said {kept['second']}; "
-        said += f"{'these runs show' if question.takes_runs else 'this lab shows'} {_rounded(found)}{question.unit}."
+        said += f"{'these runs show' if question.takes_runs else 'this lab shows'} {_rounded(found)}{question.unit}"
+        said += ", which is near enough." if outcome == AS_SAID and answer != found else "."
         reply = "" if outcome == AS_SAID else question.replies.get(answer, question.otherwise)
         return self._said(outcome, said, reply, why, *_look(question, drawn), drawn=drawn)
 
@@ -127,6 +128,8 @@ class Lesson:
             raise wrong(exercise.takes[0], f"what here.start({name!r}) gave", handed[0])
         if exercise.start is None and not exercise.accepts(handed[0]):
             raise wrong(exercise.takes[0], exercise.accepted, handed[0])
+        if exercise.start is None and callable(handed[0]) and not takes_so_many(handed[0], exercise.arguments):
+            raise wrong(exercise.takes[0], f"one that is called with {_arguments(exercise.arguments)}", handed[0])
         judged = judge(exercise, handed)
         self._note(exercise, judged)
         if judged.outcome == NOT_ATTEMPTED:
@@ -144,6 +147,8 @@ class Lesson:
         """Give one hint, aimed at what the last check found; the next one comes after another attempt was checked."""
         exercise, kept = self._exercise(name), self._kept("check", name)
         condition = conditions_of(exercise).get(kept.get("failed", ""))
+        if condition is None and kept.get("skill", SEEN) != SEEN:
+            return Said(HINT, ("Your last check was right: nothing is left to hint at.",))
         if condition is None:
             return Said(HINT, ("Try something and check it first: a hint is aimed at what the check found.",))
         rungs = dict(kept.get("rungs", {}))
@@ -214,6 +219,10 @@ class Lesson:
         kept.pop("failed", None)
         self._put("check", exercise.name, kept)
         self.progress.put("latest", {"right": name})
+
+
+def _arguments(number: int) -> str:
+    return f"{number} argument{'' if number == 1 else 's'}"
 
 
 def _is_whole(kind: str, record: dict[str, Any]) -> bool:

@@ -12,11 +12,14 @@ from typing import Any
 
 from labkit.front.lab import Lab
 from labkit.front.vault import Vault
+from labkit.lab.records.ledger import FailedAsk
 from labkit.lessons.plan import Exercise
 from labkit.lessons.worlds import branched, is_changing
 from labkit.vault.calls import Call
 
-FIRST_REFUSAL, FORBIDDEN = 400, 403
+FIRST_REFUSAL, FORBIDDEN, NOT_FOUND = 400, 403, 404
+ROLES, DATA = "sys/replication/", "/data/"
+OPTION, CAS = "options.", "options.cas"
 MAX_REASON, MAX_SAID, MAX_PATHS = 160, 3, 20
 
 
@@ -35,13 +38,30 @@ def _refused_in_lab(lab: Lab, begun: Lab) -> tuple[str, ...]:
     new = lab.ledger.failed_asks[len(begun.ledger.failed_asks) :]
     refused = [ask for ask in new if is_changing(ask.method) and ask.status]
     good_ns = {write.path: write.at_ns for write in lab.ledger.writes}
-    refused = [ask for ask in refused if good_ns.get(ask.path, 0) < ask.at_ns]
+    refused = [ask for ask in refused if good_ns.get(ask.path, 0) < ask.at_ns and not _was_mended(lab, ask)]
     if not refused:
         return ()
     last = refused[-1]
-    cluster, reason = last.asker.removesuffix("-operator"), shorten(last.reason, MAX_REASON)
-    answer = f"{last.status}: {reason}" if reason else f"{last.status}"
-    return (f"Refused since the start: {last.method} {last.path} at {cluster} answered {answer}.",)
+    answer = _answered(last.path, last.status, last.reason)
+    return (f"Refused since the start: {last.method} {last.path} at {_cluster(last)} answered {answer}.",)
+
+
+def _was_mended(lab: Lab, ask: FailedAsk) -> bool:
+    """Whether a cluster that refused to change its role has changed it since."""
+    changes = lab.trace.select("mode", cluster=_cluster(ask))
+    return ask.path.startswith(ROLES) and any(event.at_ns > ask.at_ns for event in changes)
+
+
+def _cluster(ask: FailedAsk) -> str:
+    return ask.asker.removesuffix("-operator")
+
+
+def _answered(path: str, status: int, reason: str) -> str:
+    """Return a refusal with its reason; of a secret's path that is none, what it lacks."""
+    first, _, rest = path.partition("/")
+    if not reason and status == NOT_FOUND and first == "secret" and rest:
+        reason = f"it knows no such path; the contents of {rest} are at secret/data/{rest}"
+    return f"{status}: {shorten(reason, MAX_REASON).rstrip('.')}" if reason else f"{status}"
 
 
 def _slips_in_vault(vault: Vault, calls: list[Call]) -> tuple[str, ...]:
@@ -49,8 +69,9 @@ def _slips_in_vault(vault: Vault, calls: list[Call]) -> tuple[str, ...]:
     latest, found = list(by_path.values())[-MAX_PATHS:], []
     refused = [call for call in latest if call.status >= FIRST_REFUSAL and call.status != FORBIDDEN]
     if refused:
-        asked = f"{refused[-1].method} {refused[-1].path}"
-        found.append(f"Refused since the start: {asked} answered {refused[-1].status}; its `.errors` say why.")
+        last = refused[-1]
+        answer = _answered(last.path, last.status, _reason(branched(vault), last))
+        found.append(f"Refused since the start: {last.method} {last.path} answered {answer}.")
     branch = branched(vault)
     for call in latest:
         ignored = ignored_names(branch, call)
@@ -60,10 +81,17 @@ def _slips_in_vault(vault: Vault, calls: list[Call]) -> tuple[str, ...]:
     return tuple(found[:MAX_SAID])
 
 
+def _reason(branch: Vault, call: Call) -> str:
+    """Return why a call was refused, asked once more where it is refused alike."""
+    answer = branch.request(call.method, call.path, call.body, {"X-Vault-Token": branch.root_token})
+    return "; ".join(answer.errors) if answer.status == call.status else ""
+
+
 def ignored_names(branch: Vault, call: Call) -> list[str]:
     """Return the names that a call sent and that its path does not take; none where it takes any."""
     declared = _fields(branch, call)
-    return [name for name in call.names if declared and name.partition(".")[0] not in declared]
+    unknown = [name for name in call.names if declared and name.partition(".")[0] not in declared]
+    return unknown + [name for name in call.names if name.startswith(OPTION) and name != CAS and DATA in call.path]
 
 
 def _fields(branch: Vault, call: Call) -> set[str]:

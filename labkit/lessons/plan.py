@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, signature
 from typing import Any
 
 from labkit.front.lab import Lab
 
 Act = Callable[..., Any]
-FUNCTION = "a function that does its work when it is called, without async or yield"
+FUNCTION = "a function that does its work when it is called, not what it returned, without async or yield"
 
 
 def works_when_called(handed: Any) -> bool:
     """Whether a call of something does its work; an async function or a generator only begins."""
     begins_only = iscoroutinefunction(handed) or isgeneratorfunction(handed) or isasyncgenfunction(handed)
     return callable(handed) and not begins_only
+
+
+def takes_so_many(function: Any, arguments: int) -> bool:
+    """Whether a function can be called with so many arguments; of one that does not say it is assumed."""
+    try:
+        signature(function).bind(*range(arguments))
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
 
 
 def _nothing_lacks(world: Any) -> str:
@@ -102,7 +113,7 @@ class Exercise:
     of it and whatever else was handed in.  ``untouched`` says of what was handed in beside a lab, or without one,
     whether it is as delivered.  Without a start a function is handed in, or another thing that ``accepts`` lets pass
     and ``accepted`` names; ways and traps then make it, of the text ``begins_with`` where the exercise has one.
-    ``remark`` says of what was seen in a right answer what is good to know beside it.
+    ``arguments`` is how many a function is called with.  ``remark`` says of a right answer what else is good to know.
     """
 
     name: str
@@ -118,6 +129,7 @@ class Exercise:
     accepts: Callable[[Any], bool] = works_when_called
     accepted: str = FUNCTION
     begins_with: str = ""
+    arguments: int = 1
     remark: Callable[[Any], str] = _remarks_nothing
 
     @property

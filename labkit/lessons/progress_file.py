@@ -2,8 +2,9 @@
 
 1. It is written whole, beside the old one first, so that it is never found half written.
 2. Two kernels may write at once: each reads what is there, adds its own record and writes, while the other waits.
-3. One that cannot be read is kept under another name, and begun again; where nothing can be written, what is new is
-   remembered until the kernel ends, or until it can be written.  Both are said, and stop nothing.
+3. One that cannot be read is kept under another name, and begun again.
+4. Where it cannot be written, a spare file in the reader's home is, until it can be; where that cannot be written
+   either, whoever holds the progress file holds what is new.  All of this is said, and stops nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,10 @@ except ImportError:  # a system without it, or a browser: there the last of two 
 
 NAME = ".labkit-lessons.json"
 UNREADABLE = ".labkit-lessons.unreadable.json"
+SPARES = ".labkit-lessons"
 SEEN, WITH_HELP, ALONE, AGAIN = "seen", "with help", "alone", "again later"
 
 Records = dict[str, dict[str, Any]]
-
-_unwritten: dict[Path, Records] = {}
 
 
 class ProgressFile:
@@ -35,14 +36,16 @@ class ProgressFile:
 
     def __init__(self, folder: str | Path) -> None:
         self.path = Path(folder) / NAME
+        self.spare = _spare_of(self.path)
         self.trouble = ""
+        self._unwritten: Records = {}
 
     def __repr__(self) -> str:
         return f"ProgressFile({self.path})"
 
     def read(self) -> Records:
         """Return all records."""
-        return {**self._written(), **_unwritten.get(self.path.absolute(), {})}
+        return {**self._written(self.path), **self._not_here()}
 
     def get(self, key: str) -> dict[str, Any]:
         """Return one record, empty where there is none."""
@@ -58,28 +61,52 @@ class ProgressFile:
         with self._one_at_a_time():
             self._write(records, records)
 
-    def _written(self) -> Records:
+    def copy_to(self, path: Path) -> None:
+        """Write all records to another file."""
+        _write_whole(path, self.read())
+
+    def _not_here(self) -> Records:
+        """Return the records that could not be written where they belong."""
+        return {**(self._written(self.spare) if self.spare else {}), **self._unwritten}
+
+    def _written(self, path: Path) -> Records:
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
+            found = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(found, dict) and all(isinstance(row, dict) for row in found.values()):
                 return found
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         except (OSError, ValueError, RecursionError):
             pass
-        self._put_aside()
+        self._put_aside(path)
         return {}
 
     def _write(self, records: Records, new: Records) -> None:
-        place = self.path.absolute()
+        elsewhere = self._not_here()
         try:
-            _write_whole(self.path, json.dumps(records, indent=1, sort_keys=True) + "\n")
+            _write_whole(self.path, records)
         except OSError as error:
-            _unwritten[place] = {**_unwritten.get(place, {}), **new}
-            self.trouble = f"{self.path} cannot be written ({error.strerror}): this is remembered until the kernel ends"
-        else:
-            if _unwritten.pop(place, None) is not None:
-                self.trouble = ""
+            trouble = f"{self.path} cannot be written ({error.strerror})"
+            self.trouble = f"{trouble}: {self._write_elsewhere({**elsewhere, **new})}"
+            return
+        if elsewhere:
+            self.trouble, self._unwritten = "", {}
+            if self.spare:
+                with suppress(OSError):
+                    self.spare.unlink()
+
+    def _write_elsewhere(self, records: Records) -> str:
+        """Keep what cannot be written where it belongs, and say where it is instead."""
+        try:
+            if self.spare:
+                self.spare.parent.mkdir(exist_ok=True)
+                _write_whole(self.spare, records)
+                self._unwritten = {}
+                return f"{self.spare} is written instead"
+        except OSError:
+            pass
+        self._unwritten = records
+        return "this is remembered until the lesson is opened again"
 
     @contextmanager
     def _one_at_a_time(self) -> Iterator[None]:
@@ -91,12 +118,21 @@ class ProgressFile:
             if folder >= 0:
                 os.close(folder)
 
-    def _put_aside(self) -> None:
+    def _put_aside(self, path: Path) -> None:
         try:
-            self.path.replace(self.path.with_name(UNREADABLE))
-            self.trouble = f"{self.path} could not be read: it is now called {UNREADABLE}, and a new one is begun"
+            path.replace(path.with_name(UNREADABLE))
+            self.trouble = f"{path} could not be read: it is now called {UNREADABLE}, and a new one is begun"
         except OSError as error:
-            self.trouble = f"{self.path} cannot be read ({error.strerror})"
+            self.trouble = f"{path} cannot be read ({error.strerror})"
+
+
+def _spare_of(path: Path) -> Path | None:
+    """Return where the records of a folder are written when it takes none; None for a reader without a home."""
+    try:
+        folder = Path.home() / SPARES
+    except RuntimeError:
+        return None
+    return folder / f"{blake2b(str(path.absolute()).encode(), digest_size=8).hexdigest()}.json"
 
 
 def _locked(folder: Path) -> int:
@@ -112,8 +148,9 @@ def _locked(folder: Path) -> int:
     return handle
 
 
-def _write_whole(path: Path, text: str) -> None:
+def _write_whole(path: Path, records: Records) -> None:
     """Write a file beside its place, and put it there."""
+    text = json.dumps(records, indent=1, sort_keys=True) + "\n"
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -96,6 +96,15 @@ def _tokens_under_way(lab: Lab) -> list[Any]:
     return [(store.get(OPERATION.record), store.get(TOKEN)) for store in stores]
 
 
+def stalled(lab: Lab) -> list[str]:
+    """Return the nodes that are paused, by name."""
+    asleep: set[str] = set()
+    for event in lab.trace.select("fault"):
+        if event.verb in ("pause", "resume"):
+            (asleep.add if event.verb == "pause" else asleep.discard)(event.target)
+    return sorted(asleep)
+
+
 def is_changing(method: str) -> bool:
     """Whether a request of this method is to change something."""
     return method not in READING

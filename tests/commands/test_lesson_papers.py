@@ -11,6 +11,7 @@ from labkit import places
 from labkit.cli import main
 from labkit.lessons import lesson
 from labkit.lessons.catalogue import LESSONS
+from labkit.lessons.progress_file import ProgressFile
 
 FILE = "06_two_primaries.ipynb"
 
@@ -42,6 +43,19 @@ def test_a_reset_keeps_the_old_copies(mine: Path, capsys: pytest.CaptureFixture[
     (mine / FILE).write_text("[]")
     assert main(["lessons", "--reset", "06"]) == 0
     assert (mine / FILE.replace(".ipynb", ".old-2.ipynb")).read_text() == "[]"
+
+
+def test_a_reset_takes_what_was_kept_elsewhere_too(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    spare = ProgressFile(".").spare
+    assert spare is not None
+    spare.parent.mkdir()
+    spare.write_text('{"01/predict/cas": {}, "06/predict/two": {}}')
+    assert main(["lessons", "--reset", "06"]) == 0
+
+    assert "06/predict/two" in (mine / ".labkit-lessons.old-1.json").read_text()
+    assert list(json.loads((mine / ".labkit-lessons.json").read_text())) == ["01/predict/cas"]
+    assert not spare.exists()
 
 
 def test_a_lesson_that_is_as_delivered_stays(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:

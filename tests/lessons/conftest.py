@@ -121,6 +121,14 @@ PLAN = LessonPlan(
 )
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reader's home of this test only."""
+    made = tmp_path_factory.mktemp("home")
+    monkeypatch.setattr(Path, "home", lambda: made)
+    return made
+
+
 @pytest.fixture
 def here(tmp_path: Path) -> Lesson:
     return Lesson(PLAN, str(tmp_path))

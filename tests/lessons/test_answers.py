@@ -27,6 +27,18 @@ def test_a_choice_is_taken_by_its_text_or_its_number(answer, found):
     assert chosen(answer, choices) == choices[found]
 
 
+@pytest.mark.parametrize(("answer", "found"), [("they compare", 0), ("Noth", 1), ("none", 2), ("none at all", 3)])
+def test_a_choice_is_taken_by_its_beginning(answer, found):
+    choices = ("they compare, and fetch", "nothing, it was planned", "none", "none at all")
+    assert chosen(answer, choices) == choices[found]
+
+
+@pytest.mark.parametrize("answer", ["", " ", "no", 1, "of them"])
+def test_what_more_than_one_choice_begins_with_is_refused(answer):
+    with pytest.raises(ValueError, match="answer: expected one of the choices"):
+        chosen(answer, ("none of them", "nothing", "10"))
+
+
 @pytest.mark.parametrize("answer", ["refusal", 2, True, None, ["3"], 3.5])
 def test_what_is_no_choice_is_refused(answer):
     with pytest.raises(ValueError, match="answer: expected one of the choices"):

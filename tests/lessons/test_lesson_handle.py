@@ -13,7 +13,7 @@ import pytest
 from labkit import Lab, Vault
 from labkit.lessons.lesson_handle import Lesson
 from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT
-from tests.lessons.conftest import APP, DOUBLE, PLAN, TWO, set_two
+from tests.lessons.conftest import APP, DOUBLE, KIND, LATEST, PLAN, TWO, set_two
 
 
 def kept(here: Lesson) -> dict[str, Any]:
@@ -231,6 +231,8 @@ def yields_only(number: int) -> Iterator[int]:
         (lambda here: here.check("double", 3), "expected a function that does its work when it is called"),
         (lambda here: here.check("double", begins_only), "without async or yield, got a function"),
         (lambda here: here.check("double", yields_only), "without async or yield, got a function"),
+        (lambda here: here.check("double", lambda: 8), "one that is called with 1 argument, got a function"),
+        (lambda here: here.check("double", lambda a, b: 8), "one that is called with 1 argument, got a function"),
         (lambda here: here.check("tow", ...), "two"),
         (lambda here: here.hint("tow"), "an exercise of this lesson"),
         (lambda here: here.start("tow"), "an exercise of this lesson"),
@@ -346,3 +348,19 @@ def test_a_record_that_somebody_changed_stops_nothing(here, vault, record):
     vault.post(APP, {"data": {"n": 3}})
     assert here.check("two", vault).outcome == NOT_YET
     assert here.hint("two").lines[0] == "look at n"
+
+
+def test_what_is_near_enough_is_said_to_be(tmp_path, vault):
+    here = Lesson(replace(PLAN, questions=(replace(LATEST, near=1), KIND)), str(tmp_path))
+    here.predict("latest", 2, sure=3)
+    said = here.reveal("latest", vault)
+
+    assert said.outcome == "as you said"
+    assert said.lines[0] == "You said 2 and were certain; this lab shows 1, which is near enough."
+
+
+def test_after_a_right_answer_nothing_is_left_to_hint_at(here):
+    assert "Try something" in here.hint("double").lines[0]
+    here.check("double", lambda n: 2 * n)
+
+    assert here.hint("double").lines == ("Your last check was right: nothing is left to hint at.",)

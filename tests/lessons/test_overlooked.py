@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from labkit import Vault
+from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.lessons.overlooked import overlooked
 from labkit.lessons.two_primaries.fence import FENCE
 from tests.lessons.conftest import TWO, start
@@ -21,17 +22,28 @@ HELPS = "; `?help=1` on that path lists its fields."
         (
             [(APP, {"n": 2})],
             (
-                f"Refused since the start: POST {APP} answered 400; its `.errors` say why.",
+                f"Refused since the start: POST {APP} answered 400: no data provided.",
                 f"Ignored: `n` of POST {APP}{HELPS}",
             ),
         ),
         (
             [("nowhere/app", {"n": 2})],
-            ("Refused since the start: POST nowhere/app answered 404; its `.errors` say why.",),
+            (
+                'Refused since the start: POST nowhere/app answered 404: no handler for route "nowhere/app". route '
+                "entry not found.",
+            ),
+        ),
+        (
+            [("secret/app", {"data": {}})],
+            (
+                "Refused since the start: POST secret/app answered 404: it knows no such path; the contents of app "
+                "are at secret/data/app.",
+            ),
         ),
         ([(APP, {"n": 2}), (APP, {"data": {"n": 2}})], ()),
         ([(APP, {"data": {}, "cas": 1})], (f"Ignored: `cas` of POST {APP}{HELPS}",)),
         ([(f"{APP}?cas=1", {"data": {}})], (f"Ignored: `cas` of POST {APP}{HELPS}",)),
+        ([(APP, {"data": {}, "options": {"ttl": "1h"}})], (f"Ignored: `options.ttl` of POST {APP}{HELPS}",)),
         ([(APP, {"data": {"cas": 1}, "options": {"cas": 1}})], ()),
         (
             [("secret/metadata/app", {"max_version": 3, "ttl": "1h"})],
@@ -95,3 +107,17 @@ def test_a_node_that_knows_no_leader_gives_no_reason():
     token = {"X-Vault-Token": lab["paris"].root_token}
     assert lab["paris"].request("POST", APP, {"data": {}}, token, node="paris-2").status == 307
     assert overlooked(FENCE, lab) == (f"Refused since the start: POST {APP} at paris answered 307.",)
+
+
+def test_a_change_of_roles_that_was_refused_and_then_done_is_not_said():
+    assert FENCE.start is not None
+    lab = FENCE.start()
+    lab["paris"].demote()
+    lab["tokyo"].promote()
+    with pytest.raises(RunbookError):
+        lab["paris"].repoint("tokyo")
+    assert "error unwrapping secondary token" in overlooked(FENCE, lab)[0]
+    lab.heal()
+    lab["paris"].repoint("tokyo")
+    lab.run("10s")
+    assert overlooked(FENCE, lab) == ()

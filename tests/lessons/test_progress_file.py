@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -74,11 +75,12 @@ def test_without_locks_it_is_written_too(tmp_path, monkeypatch):
     assert ProgressFile(tmp_path).get("a") == {"n": 1}
 
 
-def test_what_was_remembered_is_written_when_it_can_be(tmp_path):
+def test_what_was_written_elsewhere_is_written_here_when_it_can_be(tmp_path, home):
     folder = tmp_path / "later"
     file = ProgressFile(folder)
     file.put("a", {"n": 1})
     assert file.trouble
+    assert len(spares(home)) == 1
     folder.mkdir()
     (folder / NAME).write_text('{"c": {"n": 3}}')  # by another kernel
     assert sorted(file.read()) == ["a", "c"]
@@ -86,12 +88,44 @@ def test_what_was_remembered_is_written_when_it_can_be(tmp_path):
 
     assert sorted(json.loads((folder / NAME).read_text())) == ["a", "b", "c"]
     assert file.trouble == ""
+    assert spares(home) == []
 
 
-def test_where_nothing_can_be_written_it_is_remembered(tmp_path):
+def test_where_nothing_can_be_written_a_spare_file_is(tmp_path, home):
     file = ProgressFile(tmp_path / "missing")
     file.put("a", {"b": 1})
+    file.put("c", {"d": 2})
 
     assert "cannot be written (No such file or directory)" in file.trouble
-    assert ProgressFile(tmp_path / "missing").get("a") == {"b": 1}
-    assert ProgressFile(tmp_path).get("a") == {}
+    assert f"{file.spare} is written instead" in file.trouble
+    assert spares(home) == [file.spare]
+    assert ProgressFile(tmp_path / "missing").read() == {"a": {"b": 1}, "c": {"d": 2}}
+    assert ProgressFile(tmp_path).read() == {}
+
+
+@pytest.mark.parametrize("lacks", ["a home", "room in it"])
+def test_where_no_spare_can_be_written_either_its_holder_remembers(tmp_path, home, monkeypatch, lacks):
+    if lacks == "a home":
+        monkeypatch.setattr(Path, "home", homeless)
+    else:
+        (home / ".labkit-lessons").write_text("a file where the folder would be")
+    folder = tmp_path / "later"
+    file = ProgressFile(folder)
+    file.put("a", {"n": 1})
+    file.put("b", {"n": 2})
+
+    assert file.read() == {"a": {"n": 1}, "b": {"n": 2}}
+    assert "this is remembered until the lesson is opened again" in file.trouble
+    assert ProgressFile(folder).read() == {}
+    folder.mkdir()
+    file.put("c", {"n": 3})
+    assert sorted(ProgressFile(folder).read()) == ["a", "b", "c"]
+    assert file.trouble == ""
+
+
+def homeless() -> Path:
+    raise RuntimeError("Could not determine home directory.")
+
+
+def spares(home: Path) -> list[Path]:
+    return sorted(home.glob(".labkit-lessons/*"))

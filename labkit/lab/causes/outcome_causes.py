@@ -12,11 +12,12 @@ from typing import Any
 
 from labkit.lab.causes.condition_causes import broken_condition, connection
 from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, WRITTEN, Cause, CauseStep, Effect
-from labkit.lab.causes.fault_history import NO_CHANGE
+from labkit.lab.causes.fault_history import MAKING, NO_CHANGE
 from labkit.lab.causes.message_causes import seconds, who
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.causes.refusal_causes import MISMATCH
 from labkit.lab.causes.replication_causes import by_trigger
+from labkit.lab.fault_table import CUT, LOSE
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ONLY_LEADER, ROOTS, WITHIN_LAG
 from labkit.lab.invariants.rules import CATCHING_UP
 from labkit.lab.plan.workload_operations import WITHOUT_BODY
@@ -26,6 +27,9 @@ from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.messages import HEADER_BYTES
 from labkit.lab.wire.reports import UNKNOWN
 from labkit.service.durations import SECOND_NS
+
+CUTTING = (*MAKING[CUT], *MAKING[LOSE])
+"""Faults that take a cluster's way to others, and leave its service."""
 
 ENDING = ("fault", "mode", "observed")
 """Kinds of rows that may end a cluster's service, the likeliest first."""
@@ -112,7 +116,6 @@ def promotion(run: RecordedRun, taken: Promotion) -> Cause:
 def outage(run: RecordedRun, taken: Promotion) -> Cause:
     """What ended an old primary's service, or its shipping to the survivor."""
     old = taken.old_primary or taken.survivor
-    step = CauseStep(taken.fault_ns, f"{old} serves no more, or ships nothing to {taken.survivor} any more", None)
     rows = [row for row in run.between(taken.fault_ns, taken.fault_ns) if run.rows[row][0] in ENDING]
     for cluster in (old, taken.survivor):
         names = {cluster, *run.nodes_of(cluster), run.queries.site_of(cluster)}
@@ -120,9 +123,19 @@ def outage(run: RecordedRun, taken: Promotion) -> Cause:
             for row in rows:
                 target = str(run.rows[row][3 if kind == "fault" else 2])
                 if run.rows[row][0] == kind and names & set(target.replace("<> ", "").replace("> ", "").split(" ")):
-                    return Cause(step, (kind, row))
+                    return Cause(_ended(taken, old, run.rows[row]), (kind, row))
     elsewhere = next((row for row in rows if run.rows[row][0] == "fault"), None)  # a site that the way leads through
-    return Cause(step, None, NOT_RECORDED) if elsewhere is None else Cause(step, ("fault", elsewhere))
+    if elsewhere is None:
+        said = f"{old} serves no more, or ships nothing to {taken.survivor} any more"
+        return Cause(CauseStep(taken.fault_ns, said, None), None, NOT_RECORDED)
+    return Cause(_ended(taken, old, run.rows[elsewhere]), ("fault", elsewhere))
+
+
+def _ended(taken: Promotion, old: str, row: Any) -> CauseStep:
+    """What a fault or a change of role took from an old primary: its service, or its way to the survivor."""
+    if row[0] == "fault" and row[2] in CUTTING:
+        return CauseStep(taken.fault_ns, f"nothing of {old} reaches {taken.survivor} any more", None)
+    return CauseStep(taken.fault_ns, f"{old} serves no more", None)
 
 
 def recovery(run: RecordedRun, taken: Promotion) -> Cause:

@@ -8,6 +8,7 @@ from labkit.front.lab import Lab
 from labkit.lessons.damaged_tree.orders import (
     ORDERS,
     PAIR,
+    gone_said,
     is_sound,
     modes_said,
     pair_with_orders,
@@ -130,7 +131,9 @@ MEND = Exercise(
         Condition(
             name="sound index",
             holds=lambda seen: not seen.damaged,
-            says=lambda seen: f"a Merkle check still reports damage in {' and '.join(seen.damaged)}",
+            says=lambda seen: (
+                f"a Merkle check still reports damage in {' and '.join(seen.damaged)}{gone_said(seen.unreadable)}"
+            ),
             asks="A Merkle check of either cluster has to report no damage.",
             hints=(
                 "Look at the report of each cluster: which one is damaged?",
@@ -141,7 +144,7 @@ MEND = Exercise(
         Condition(
             name="opens",
             holds=lambda seen: not any(seen.unreadable.values()),
-            says=lambda seen: unreadable_said(seen.unreadable),
+            says=lambda seen: unreadable_said(seen.unreadable) + gone_said(seen.unreadable),
             asks="Every order has to open in both clusters, with what was written at first.",
             hints=(
                 "Read every order from paris; then take a branch, disable tokyo in it, and read them there.",

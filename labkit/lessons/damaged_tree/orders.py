@@ -53,6 +53,15 @@ def unreadable_said(found: Mapping[str, list[str]]) -> str:
     )
 
 
+def gone_said(found: Mapping[str, list[str]]) -> str:
+    """Say which orders no cluster can give any more, and that only a new start helps; nothing where there are none."""
+    gone = sorted(set.intersection(*map(set, found.values()))) if found else []
+    if not gone:
+        return ""
+    names = ", ".join(path.removeprefix("secret/data/") for path in gone)
+    return f"; no good copy of {names} is left in this lab: `here.start` begins again"
+
+
 def modes_said(modes: Mapping[str, str]) -> str:
     """Say what each cluster is."""
     return ", ".join(f"{name} is {mode}" for name, mode in modes.items())

@@ -97,7 +97,7 @@ DIFFER = Question(
     },
     otherwise="Two layers are compared by nobody, and two are computed again only where a write passes.",
     look="Here the five are damaged one after another, a second apart. Press Later in the player from one to the next, "
-    "and read what it says of the tree of tokyo.",
+    "and read what it says of the tree of tokyo. Pages have two hexadecimal digits there.",
     draw=damaged_in_turn,
 )
 COPIES = Question(

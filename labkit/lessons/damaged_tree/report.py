@@ -70,6 +70,8 @@ def _unread(row: Any) -> str:
     """Say which row cannot be read as a place, and what is the matter where the report itself leads there."""
     said = repr(row)[:60]
     is_text = isinstance(row, tuple | list) and len(row) == len(DamagedPlace._fields) and isinstance(row[2], str)
+    if isinstance(row, tuple | list) and len(row) == len(DamagedPlace._fields) and not isinstance(row[1], str):
+        return f"{said}, whose tree is not a text such as 'replicated'"
     return f"{said}, whose page is a text" if is_text else said
 
 

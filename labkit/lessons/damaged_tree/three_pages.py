@@ -19,10 +19,14 @@ CUTS = ("partition", "cut", "isolate", "heal")
 
 
 class ThreePagesSeen(NamedTuple):
-    """What happened since the start: other things than a cut line, pages that comparisons found, and the end."""
+    """What happened since the start: other things than a cut line, pages that comparisons found, and the end.
+
+    ``is_cut``: a line is cut in the end.
+    """
 
     others: tuple[str, ...]
     compared: tuple[int, ...]
+    is_cut: bool
     equal: bool
 
 
@@ -51,6 +55,7 @@ def look(branch: Lab) -> ThreePagesSeen:
     return ThreePagesSeen(
         others=(*others, *modes, *stopped),
         compared=tuple([dict(event.fields)["pages"] for event in seen if event.what == "merkle_diff"]),
+        is_cut=bool(branch.queries.reach().cut),
         equal=("paris", "tokyo") in branch.queries.streaming_pairs() and branch["paris"].root == branch["tokyo"].root,
     )
 
@@ -146,7 +151,10 @@ THREE_PAGES = Exercise(
         Condition(
             name="compared",
             holds=lambda seen: seen.compared,
-            says=lambda seen: "tokyo compared nothing since the start: what it missed was streamed, or never came",
+            says=lambda seen: (
+                "tokyo compared nothing since the start: "
+                + ("the line is still cut" if seen.is_cut else "what it missed was streamed")
+            ),
             asks="tokyo has to compare pages with paris, not be streamed what it missed.",
             hints=(
                 'Look for `lab.trace.select("observed", what="merkle_diff")` after the start.',

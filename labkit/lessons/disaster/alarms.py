@@ -21,6 +21,7 @@ class Alarm(NamedTuple):
     promoted: bool
     primary: str
     takes_writes: bool
+    paris_goes_on: bool
     error: str
 
 
@@ -72,7 +73,7 @@ def _deal(function: Act, lab: Lab) -> Alarm:
     except Exception as raised:  # the reader's own
         error = f"{type(raised).__name__}: {raised}"
     promoted = bool(lab.trace.select("mode", cluster="tokyo", mode="primary"))
-    return Alarm(promoted, lab["tokyo"].mode, takes_writes(lab, "tokyo"), error)
+    return Alarm(promoted, lab["tokyo"].mode, takes_writes(lab, "tokyo"), takes_writes(lab, "paris"), error)
 
 
 def by_a_write(lab: Lab) -> None:
@@ -126,6 +127,19 @@ def _wrong_cluster(lab: Lab) -> None:
         lab["paris"].promote()
 
 
+def _fences_first(lab: Lab) -> None:
+    lab.run("10s")
+    try:
+        lab["paris"].demote()
+    except RuntimeError:
+        lab["tokyo"].promote()
+
+
+def _stopped(seen: AlarmsSeen) -> str:
+    case = "one node of paris died" if not seen.node.paris_goes_on else "only the line was cut"
+    return f"{case}, tokyo was not promoted, and paris takes no writes any more: nobody does"
+
+
 def _raised(alarm: Alarm) -> str:
     return f"; it raised {alarm.error}" if alarm.error else ""
 
@@ -145,7 +159,7 @@ THREE_ALARMS = Exercise(
             says=lambda seen: "one node of paris died, and tokyo was promoted: two primaries",
             asks="When a node dies, the cluster helps itself.",
             hints=(
-                "Let some seconds pass, and look at which node leads paris.",
+                "Let some seconds pass, and look at `lab[\"paris\"].active`: which node leads, or `''` for none.",
                 "Two more nodes wait for the lease of the first one to end. That takes seconds, not a promotion.",
                 'give `lab["paris"].post(..., timeout="30s")` the time to be answered',
             ),
@@ -159,6 +173,17 @@ THREE_ALARMS = Exercise(
                 "Who asks, and from where? Compare what tokyo hears with what a client beside paris hears.",
                 "Seen from tokyo a cut line and a lost region look alike. Somebody beside paris sees the difference.",
                 '`lab["paris"].post(...)` is asked from beside paris',
+            ),
+        ),
+        Condition(
+            name="paris goes on",
+            holds=lambda seen: seen.node.paris_goes_on and seen.line.paris_goes_on,
+            says=_stopped,
+            asks="Where a node died or the line is cut, paris has to go on taking writes, and you must not stop it.",
+            hints=(
+                "Write to paris after your function, in a lab in which one node died.",
+                "What is done to be safe is done in all three cases: only in one of them paris is lost.",
+                "find out first, by requests and time; leave `demote()`, `seal()` and `lab.crash` out",
             ),
         ),
         Condition(
@@ -182,6 +207,7 @@ THREE_ALARMS = Exercise(
         Trap(name="promote at once", act=_at_once, refused_by="a node"),
         Trap(name="impatient", act=_impatient, refused_by="a node"),
         Trap(name="watches the lag", act=_watches_the_lag, refused_by="a line"),
+        Trap(name="fences first", act=_fences_first, refused_by="paris goes on"),
         Trap(name="waits", act=_waits, refused_by="a region"),
         Trap(name="leaves replication", act=_leaves_replication, refused_by="a region"),
         Trap(name="promotes the lost one", act=_wrong_cluster, refused_by="a region"),

@@ -62,7 +62,7 @@ def _made(function: Seal, lab: Lab) -> TextSeen:
     try:
         made = function(lab, NOTE)
     except Exception as raised:  # the reader's own
-        return TextSeen(f"{type(raised).__name__}: {raised}", False, 0, "")
+        return TextSeen(f"it raised {type(raised).__name__}: {raised}{_last_refusal(lab)}", False, 0, "")
     lab.crash("paris")
     lab.run("5s")
     try:
@@ -70,10 +70,27 @@ def _made(function: Seal, lab: Lab) -> TextSeen:
             lab["tokyo"].promote()
         answer = lab["tokyo"].post(DECRYPT, {"ciphertext": made})
     except (TimeoutError, RuntimeError) as error:  # silence, or a promotion that is refused
-        return TextSeen(str(made), False, 0, str(error))
+        return TextSeen(_named(made), False, 0, str(error))
     is_ciphertext = isinstance(made, str) and made.startswith("vault:v")
     status = answer.status if not answer.ok or answer.data["plaintext"] == NOTE else 0
-    return TextSeen(str(made)[:12], is_ciphertext, status, "; ".join(answer.errors))
+    return TextSeen(_named(made), is_ciphertext, status, "; ".join(answer.errors))
+
+
+def _named(made: Any) -> str:
+    return (
+        f"it made {made[:12]!r}" if isinstance(made, str) else f"it made a {type(made).__name__}, which is not a text"
+    )
+
+
+def _last_refusal(lab: Lab) -> str:
+    if not len(lab.ledger.failed_asks):
+        return ""
+    ask = lab.ledger.failed_asks[-1]
+    return f"; before that {ask.method} {ask.path} at {ask.asker.removesuffix('-operator')} answered {ask.reason}"
+
+
+def _answers(seen: TextSeen) -> str:
+    return f"answers {seen.status}: {seen.reason}" if seen.status else "opens it, to another text than the plaintext"
 
 
 def untouched(function: Seal) -> bool:
@@ -120,6 +137,10 @@ def _plain(lab: Lab, note: str) -> Any:
     return note
 
 
+def _another_text(lab: Lab, note: str) -> Any:
+    return by_version(lab, note[::-1])
+
+
 def _at_the_secondary(lab: Lab, note: str) -> Any:
     return lab["tokyo"].post(ENCRYPT, {"plaintext": note}).data["ciphertext"]
 
@@ -131,12 +152,13 @@ OUTLIVED = Exercise(
     "lost as soon as it has returned; the key was rotated just before.",
     look=look,
     takes=("a function of lab and plaintext",),
+    arguments=2,
     untouched=untouched,
     conditions=(
         Condition(
             name="a ciphertext",
             holds=lambda seen: seen.near.is_ciphertext and seen.far.is_ciphertext,
-            says=lambda seen: f"it made {seen.near.text!r}",
+            says=lambda seen: seen.near.text if not seen.near.is_ciphertext else seen.far.text,
             asks="It has to return a ciphertext of the key letters.",
             hints=(
                 "Print what your function returns.",
@@ -148,7 +170,7 @@ OUTLIVED = Exercise(
         Condition(
             name="opens",
             holds=lambda seen: seen.near.status == 200,
-            says=lambda seen: f"tokyo answers {seen.near.status}: {seen.near.reason}",
+            says=lambda seen: f"tokyo {_answers(seen.near)}",
             asks="tokyo has to open it with the key letters after the loss of paris.",
             hints=(
                 'Look at the version in the ciphertext, and at `lab.lag("paris", "tokyo").entries` at that instant.',
@@ -160,7 +182,7 @@ OUTLIVED = Exercise(
         Condition(
             name="from afar",
             holds=lambda seen: seen.far.status == 200,
-            says=lambda seen: f"over four times the distance tokyo answers {seen.far.status}: {seen.far.reason}",
+            says=lambda seen: f"over four times the distance tokyo {_answers(seen.far)}",
             asks="It has to hold over another distance too.",
             hints=(
                 'Try it in a lab after `lab.slow("paris", "tokyo", factor=4)`.',
@@ -177,6 +199,7 @@ OUTLIVED = Exercise(
         Trap(name="a short sleep", act=_short_sleep, refused_by="opens"),
         Trap(name="a fixed sleep", act=_fixed_sleep, refused_by="from afar"),
         Trap(name="no encryption", act=_plain, refused_by="a ciphertext"),
+        Trap(name="another plaintext", act=_another_text, refused_by="opens"),
         Trap(name="at the secondary", act=_at_the_secondary, refused_by="a ciphertext"),
     ),
 )

@@ -98,7 +98,8 @@ LOST = Question(
         ORDERS: "All would be lost if copies were made at times. Each order is sent as soon as it is stored.",
     },
     otherwise="What is lost is what was on the line: the rate, times one way.",
-    look="Press Later in the player until paris goes down. Each cross on the way to tokyo is an order: count them.",
+    look="Press Later in the player until paris goes down. Each cross on the lower way is an order: "
+    "count them. One on the upper way was going back.",
     draw=play,
 )
 HURRY = Question(

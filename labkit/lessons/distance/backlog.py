@@ -19,7 +19,7 @@ OF_LINES = frozenset([row.verb for row in FAULTS if row.target in (LINE, WAY, AR
 class BacklogSeen(NamedTuple):
     """What happened since the start: writes, comparisons, faults that are no line; then the line and both in the end.
 
-    ``state`` is that of tokyo; empty where nobody says it.
+    ``state`` is that of tokyo; empty where nobody says it.  ``later``: it compared only after the lab was handed in.
     """
 
     writes: int
@@ -28,6 +28,7 @@ class BacklogSeen(NamedTuple):
     is_cut: bool
     roots_equal: bool
     state: str
+    later: bool
 
 
 @KeptStart
@@ -45,6 +46,7 @@ def start() -> Lab:
 def look(branch: Lab) -> BacklogSeen:
     """Let the branch settle, and read what happened since the start."""
     begun = start()
+    before = len(since(branch, begun, "observed", what="merkle_diff"))
     branch.run(SETTLING)
     faults = dict.fromkeys([event.verb for event in since(branch, begun, "fault")])
     others = [verb for verb in faults if verb not in OF_LINES]
@@ -58,7 +60,15 @@ def look(branch: Lab) -> BacklogSeen:
         is_cut=bool(branch.queries.reach().cut),
         roots_equal=branch["paris"].root == branch["tokyo"].root,
         state=str(branch["tokyo"].status()["state"]) if branch["tokyo"].active else "",
+        later=len(synced) > before,
     )
+
+
+def remark(seen: BacklogSeen) -> str:
+    """Say where a comparison can be seen that happened in the check's copy only."""
+    if not seen.later:
+        return ""
+    return 'The check let a copy go on; in yours they compare after `lab.run("10s")`, and `lab.timeline()` shows it.'
 
 
 def many_secrets(lab: Lab) -> None:
@@ -151,6 +161,7 @@ BACKLOG = Exercise(
     f"equal; this pair's backlog has {ENTRIES} entries.",
     start=start,
     look=look,
+    remark=remark,
     conditions=(
         Condition(
             name="the line only",
@@ -182,7 +193,12 @@ BACKLOG = Exercise(
             holds=lambda seen: seen.compared > 0,
             says=lambda seen: (
                 f"{seen.writes} writes since the start, and tokyo never compared: "
-                + ("it streamed them all" if seen.roots_equal else "it still lacks some")
+                + (
+                    "it streamed them all"
+                    if seen.roots_equal
+                    else "it still lacks some; a line that loses messages is "
+                    "mended by `lab.restore_links()`, not by `lab.heal()`"
+                )
             ),
             asks="tokyo has to come back to a primary that no longer remembers all that it missed.",
             hints=(

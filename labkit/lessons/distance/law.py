@@ -96,6 +96,7 @@ LAW = Exercise(
     "the line, give or take one.",
     look=look,
     takes=("a function of gap and distance",),
+    arguments=2,
     untouched=untouched,
     conditions=(
         Condition(

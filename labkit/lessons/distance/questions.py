@@ -65,7 +65,8 @@ ON_THE_LINE = Question(
         WRITES: "All would be missing if copies were made now and then. Each write is sent on when it is stored.",
     },
     otherwise="Count what paris takes while one message crosses.",
-    look="Press Later in the player until paris goes down: each cross on the way to tokyo is an order.",
+    look="Press Later in the player until paris goes down: each cross on the lower way is an "
+    "order; one above is on its way back. The squares below the map count what differs; lesson 07 explains them.",
     draw=play,
 )
 FARTHER = Question(
@@ -83,6 +84,7 @@ FARTHER = Question(
         2: "2 would be right if a slow line slowed the clients down. paris does not wait for it.",
     },
     otherwise="Multiply the rate by what one crossing takes.",
-    look="Press Later in the player until paris goes down, and compare with the first run: how many crosses are there?",
+    look="Press Later in the player until paris goes down, and compare with the first run: how many crosses "
+    "are there? Where they touch, the text beside the map counts them.",
     draw=play,
 )

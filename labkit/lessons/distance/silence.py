@@ -194,8 +194,8 @@ SILENCE = Exercise(
             asks="One of the two has to be stored, and the other not.",
             hints=(
                 "Read both paths from paris, some seconds later.",
-                "What matters is whether the request reached a leader that was still one.",
-                "wake one leader within a second, another one after its lease",
+                "What matters is whether the node that got the request still led when it took it up.",
+                "wake one leader within a second, another one when some other node leads",
             ),
         ),
     ),

@@ -22,9 +22,9 @@ RECALLS = (
     Recall(
         of="07",
         asks="The roots of two clusters are equal. What does that prove?",
-        choices=("both are right", "their indexes agree", "nothing was lost"),
-        answer="their indexes agree",
-        says="A root is computed from an index. What is stored, or an inner layer, may be damaged below it.",
+        choices=("both are right", "their trees agree", "nothing was lost"),
+        answer="their trees agree",
+        says="A root is computed from a tree of digests. What is stored, or an inner layer, may be damaged below it.",
     ),
     Recall(
         of="06",

@@ -40,8 +40,8 @@ def why_all_pass(labs: list[Lab]) -> str:
     """Explain what a drill without expectations says."""
     return (
         f"{passed(labs)} of {len(labs)} runs are as expected, and {'some' if losing(labs) else 'none'} of them lost an "
-        "acknowledged write. Nothing was expected, so nothing could be otherwise; and the rules of every lab hold, as "
-        "losing what was on the line breaks none. A drill that cannot fail shows nothing."
+        "acknowledged write. Of the loss nothing was expected, so nothing could be otherwise; and the rules of every "
+        "lab hold, as losing what was on the line breaks none. A drill that cannot fail shows nothing."
     )
 
 

@@ -15,7 +15,7 @@ from labkit.lessons.attempts import is_blank
 from labkit.lessons.plan import Condition, Exercise, Trap, works_when_called
 from labkit.service.durations import MILLISECOND_NS
 
-NAME = "tokyo keeps up"
+NAME, UNSAID = "tokyo keeps up", "the check said no"
 WORLDS, SOUND_TIME, PLANTED_TIME = 12, "1s", "2300ms"
 MAX_BEHIND, MAX_BEHIND_S = 20, 2
 """How far tokyo may be behind: so many writes, which at ten a second is so many seconds."""
@@ -101,7 +101,7 @@ def watched(rule: Any, happens: Callable[[Lab], Any], luck: int, time: str) -> s
     happens(lab)
     lab.run(time)
     spoken = lab.invariants.verdicts()[NAME]
-    return spoken.detail or "no" if spoken else ""
+    return (spoken.detail or "no").replace(UNSAID, "it was false, as when it is broken") if spoken else ""
 
 
 def look(rule: Any) -> RuleSeen:

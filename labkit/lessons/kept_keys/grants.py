@@ -15,10 +15,11 @@ from labkit.front.vault import Vault
 from labkit.vault.policies.policy_text import parse_policy
 
 CAPABILITIES, DEFAULT, OTHER = "sys/capabilities", "default", "other"
+POSTING = ("create", "update")
 
 
 def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]:
-    """Return what a token may do beyond the use of one path, as texts like ``update transit/keys/rows``.
+    """Return what a token may do beyond a POST to one path, as texts like ``update transit/keys/rows``.
 
     What ``default`` gives is that of a vault as it began, whatever became of that policy.
     """
@@ -37,7 +38,14 @@ def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]
     paths = list(dict.fromkeys(paths))
     usual = begun.post("auth/token/create", {"policies": [DEFAULT]}).auth["client_token"]
     ours, theirs = _capabilities(vault, token, paths), _capabilities(begun, usual, paths)
-    return tuple([f"{verb} {one}" for one in paths if one != path for verb in ours[one] if verb not in theirs[one]])
+    return tuple(
+        [
+            f"{verb} {one}"
+            for one in paths
+            for verb in ours[one]
+            if verb not in theirs[one] and (one != path or verb not in POSTING)
+        ]
+    )
 
 
 def _policies(vault: Vault, token: str) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ def why_rows_stay(vault: Vault) -> str:
     versions = sorted(vault.get("transit/keys/rows").data["keys"])
     return (
         f"The key has the versions {' and '.join(versions)}, and {under_second(vault)} of {len(rows_of(vault))} rows "
-        "are under version 2. A rotation adds a version for what is encrypted from then on. The service does not hold "
-        "your rows, so it cannot change them; `rewrap` moves one when you send it."
+        "are under version 2. A rotation adds a version for what is encrypted from then on. The service does not "
+        "know which texts are your rows, also where it keeps them in a secret; `rewrap` moves one when you send it."
     )
 
 
@@ -75,10 +75,10 @@ ROTATED = Question(
     needs=lacks_rotation,
     why=why_rows_stay,
     replies={
-        ROWS: "All would be if a rotation encrypted again. The service would need the rows for that; you have them.",
+        ROWS: "All would be if a rotation encrypted again. To the service your table is a text like others.",
         1: "One would be if the next row were encrypted. None is written here: the table stays.",
     },
-    otherwise="Who holds the rows, and who was asked to change them?",
+    otherwise="Who knows which texts are rows, and who was asked to change them?",
 )
 LOWERED = Question(
     name="lowered",

@@ -164,7 +164,7 @@ RETIRE = Exercise(
             asks="Every row has to open, with the key rows.",
             hints=(
                 "Look at the beginning of each row: which version does it name?",
-                "What is under a version that may not decrypt is lost to you. Move first, forbid afterwards.",
+                "What is under a version that may not decrypt is lost to you. Rotate, then move, and forbid last.",
                 '`vault.post("transit/rewrap/rows", …)` before the minimum is raised',
             ),
         ),

@@ -169,6 +169,7 @@ SEARCH = Exercise(
     "different otherwise, and of no use without the service.",
     look=look,
     takes=("a function of vault, tenant and address",),
+    arguments=3,
     untouched=untouched,
     conditions=(
         Condition(
@@ -219,8 +220,8 @@ SEARCH = Exercise(
         Condition(
             name="needs the service",
             holds=lambda seen: seen.elsewhere != seen.marks[0][0],
-            says=lambda seen: "a service with other keys, which shows the same without a token, gave the same mark",
-            asks="Who does not have the service may not be able to make a mark, or to guess an address from one.",
+            says=lambda seen: "a service with other keys gave the same mark: it is made of what anybody may read",
+            asks="Nobody without the service may make a mark, or find out by trying which address one stands for.",
             hints=(
                 "Which of what your function uses does only the service know?",
                 "A hash of what everybody can read can be tried by everybody, for each address they know.",

@@ -16,13 +16,14 @@ SHOWN = 3
 
 class WriteOnlySeen(NamedTuple):
     """What was handed in as a token, which of the requests that a writer needs were refused, which that open a row were
-    not, and what else the token may do.
+    not, and what else the token may do; then its policies.
     """
 
     kind: str
     needed: tuple[str, ...]
     read: tuple[str, ...]
     more: tuple[str, ...]
+    policies: str = ""
 
 
 @KeptStart
@@ -40,11 +41,22 @@ def look(branch: Vault, token: Any) -> WriteOnlySeen:
     reads: dict[str, tuple[str, dict[str, Any]]] = {
         "decrypt": ("transit/decrypt/rows", {"ciphertext": row}),
         "decrypt a batch": ("transit/decrypt/rows", {"batch_input": [{"ciphertext": row}]}),
-        "rewrap": ("transit/rewrap/rows", {"ciphertext": row}),
     }
     refused = [name for name, body in needs.items() if not branch.post(ENCRYPT, body, token=token).ok]
     read = [name for name, (path, body) in reads.items() if branch.post(path, body, token=token).ok]
-    return WriteOnlySeen("str", tuple(refused), tuple(read), grants(branch, token, ENCRYPT, start()))
+    return WriteOnlySeen(
+        "str", tuple(refused), tuple(read), grants(branch, token, ENCRYPT, start()), _of(branch, token)
+    )
+
+
+def _of(branch: Vault, token: str) -> str:
+    """Say which policies a token has, and which of them there are none of."""
+    found = branch.post("auth/token/lookup", {"token": token}) if token else None
+    if found is None or not found.ok:
+        return "nobody was given such a token"
+    known = (*branch.list("sys/policies/acl").data["keys"], "root")
+    names = [name if name in known else f"{name} (which nobody wrote)" for name in found.data["policies"]]
+    return f"its policies are {' and '.join(names)}"
 
 
 def exact_path(vault: Vault) -> tuple[Vault, str]:
@@ -118,6 +130,15 @@ def _nobody_has_it(vault: Vault) -> tuple[Vault, str]:
     return vault, vault.post(TOKENS, {"policies": ["default"]}).auth["client_token"]
 
 
+def _none_of_its_own(vault: Vault) -> tuple[Vault, str]:
+    exact_path(vault)
+    return vault, vault.post(TOKENS).auth["client_token"]
+
+
+def _may_read_too(vault: Vault) -> tuple[Vault, str]:
+    return _token_with(vault, f'path "{ENCRYPT}" {{ capabilities = ["update", "read"] }}')
+
+
 def _reading(vault: Vault) -> tuple[Vault, str]:
     return _token_with(vault, 'path "transit/encrypt/rows" { capabilities = ["read", "list"] }')
 
@@ -146,7 +167,7 @@ WRITE_ONLY = Exercise(
         Condition(
             name="writes",
             holds=lambda seen: seen.kind == "str" and not seen.needed,
-            says=lambda seen: f"refused: {' and '.join(seen.needed)}",
+            says=lambda seen: f"it may not {' and '.join(seen.needed)}; {seen.policies}",
             asks="The token has to be able to encrypt with the key rows, one text or a batch.",
             hints=(
                 'Try it yourself: `vault.post("transit/encrypt/rows", …, token=token)`.',
@@ -157,11 +178,12 @@ WRITE_ONLY = Exercise(
         Condition(
             name="reads nothing",
             holds=lambda seen: not seen.read,
-            says=lambda seen: f"not refused: {' and '.join(seen.read)}",
+            says=lambda seen: f"it may {' and '.join(seen.read)}; {seen.policies}",
             asks="It may not open a row, in any way.",
             hints=(
                 "Try to decrypt with the token: one row, and a batch of one.",
-                "A pattern opens whatever fits it, also what you did not think of.",
+                "A pattern opens whatever fits it, also what you did not think of. A token that is made without "
+                "policies has those of its maker.",
                 "name the exact path, or deny what the pattern opens",
             ),
             for_its_sentence=True,
@@ -188,6 +210,8 @@ WRITE_ONLY = Exercise(
         Trap(name="batches forgotten", act=_batch_forgotten, refused_by="reads nothing"),
         Trap(name="the root token", act=_root, refused_by="reads nothing"),
         Trap(name="a policy that no token has", act=_nobody_has_it, refused_by="writes"),
+        Trap(name="none of its own", act=_none_of_its_own, refused_by="reads nothing"),
+        Trap(name="encrypt, and read there", act=_may_read_too, refused_by="nothing more"),
         Trap(name="read and list", act=_reading, refused_by="writes"),
         Trap(name="the answer in place of the token", act=_answer_of_create, refused_by="a token"),
         Trap(name="the policy default with more in it", act=_default_changed, refused_by="nothing more"),
@@ -202,6 +226,7 @@ WRITE_ONLY = Exercise(
                 'path "auth/token/create" { capabilities = ["update", "sudo"] }',
                 'path "sys/mounts/*" { capabilities = ["create", "update", "delete", "sudo"] }',
                 'path "transit/backup/rows" { capabilities = ["read"] }',
+                'path "transit/rewrap/rows" { capabilities = ["update"] }',
                 'path "transit/encrypt/*" { capabilities = ["update"] }',
                 'path "transit/encrypt/n*" { capabilities = ["create", "update"] }',
                 'path "transit/encrypt/row*" { capabilities = ["update"] }',

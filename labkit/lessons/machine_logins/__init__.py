@@ -28,7 +28,7 @@ RECALLS = (
         asks="A key was rotated. Who moves the old rows?",
         choices=("you, by rewrap", "the service", "the next read"),
         answer="you, by rewrap",
-        says="The service does not hold your rows.",
+        says="The service does not know which texts are rows.",
     ),
 )
 

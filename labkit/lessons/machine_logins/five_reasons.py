@@ -131,8 +131,10 @@ FIVE_REASONS = Exercise(
         Condition(
             name="nobody passed",
             holds=lambda seen: seen.passed == 0,
-            says=lambda seen: f"{seen.passed} login{'s' if seen.passed > 1 else ''} passed; a token of it is valid",
-            asks="No login may pass.",
+            says=lambda seen: (
+                f"{seen.passed} login{'s' if seen.passed > 1 else ''} passed, and may use what the role gives"
+            ),
+            asks="No login may pass. What it got can be revoked (`auth/token/revoke`), or the exercise begun again.",
             hints=(
                 "Look at the status of each of your logins.",
                 "An honest token of a machine that is meant is let in.",

@@ -37,8 +37,8 @@ def why_alike(vault: Vault) -> str:
     return (
         f"All five answer {first.status} with the same words; {that_differ(vault)} of the others differ. The audit "
         f"file has the reasons: {', '.join(found)}. An answer that named the check would help whoever tries to get "
-        "past it. All five tokens but one carry a good signature: it says who issued them, not for whom, from which "
-        "machine and for how long."
+        "past it. Four of the five statements carry a good signature: it says who issued them, not for whom, from "
+        "which machine and for how long."
     )
 
 
@@ -105,9 +105,9 @@ def _renewed(vault: Vault) -> dict[str, Any] | None:
 FORGERIES = Question(
     name="forgeries",
     world=Vault,
-    asks="Five logins with role web: db-1, of another group; db-1 that says it is web-1; a token that has ended; one "
-    "that was made for a mail service; one without a signature. How many of the last four get another answer than the "
-    "first?",
+    asks="Five logins with role web: db-1, of another group; db-1 that says it is web-1; a statement that has ended; "
+    "one that was made for a mail service; one without a signature. How many of the last four get another answer than "
+    "the first?",
     least=0,
     most=4,
     measure=that_differ,

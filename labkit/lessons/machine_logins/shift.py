@@ -148,7 +148,7 @@ SHIFT = Exercise(
             name="renewed",
             holds=lambda seen: seen.before_end,
             says=lambda seen: "renewed each 50 minutes, it is not valid at 7 h 50 min",
-            asks="Renewed each hour, it has to last the whole shift.",
+            asks="Renewed in time, before each hour is over, it has to last the whole shift.",
             hints=(
                 "Renew one in a vault of your own, each 50 minutes.",
                 "Batch tokens cannot be renewed, and no renewal goes past the maximum.",

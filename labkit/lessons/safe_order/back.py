@@ -24,6 +24,7 @@ class BackSeen(NamedTuple):
     powered: bool
     broken_s: float
     missing: list[str]
+    given_up: int
     follows: bool
     left: list[str]
 
@@ -55,6 +56,7 @@ def look(branch: Lab) -> BackSeen:
         powered=branch["paris"].active != "",
         broken_s=broken[0].at_ns / SECOND_NS if broken else 0,
         missing=[path for path in _acknowledged(branch) if not _has(branch, path)],
+        given_up=len(branch.ledger.lost()),
         follows=("paris", "tokyo") in branch.queries.streaming_pairs() and branch["paris"].root == branch["tokyo"].root,
         left=left,
     )
@@ -121,6 +123,16 @@ def _not_fenced(lab: Lab) -> None:
     lab["paris"].repoint("tokyo")
     lab.run("5s")
     lab.failover("tokyo", "paris")
+
+
+def _written_again(lab: Lab) -> None:
+    lab["tokyo"].demote()
+    lab.restart("paris")
+    lab["paris"].unseal()
+    for number in ALONE:
+        lab["paris"].post(f"{ORDERS}/{number}", {"data": {"item": f"rope {number}"}})
+    lab["tokyo"].repoint("paris")
+    lab.run("5s")
 
 
 def _wiped(lab: Lab) -> None:
@@ -202,7 +214,7 @@ BACK = Exercise(
         Condition(
             name="never two",
             holds=lambda seen: not seen.broken_s,
-            says=lambda seen: f"both took writes from {seen.broken_s:.2f} s on",
+            says=lambda seen: f"both took writes at {seen.broken_s:.2f} s",
             asks="At no instant may both take writes.",
             hints=(
                 "What was paris when it lost power, and what is it when it wakes?",
@@ -230,8 +242,23 @@ BACK = Exercise(
             asks="paris has to have the orders that tokyo took meanwhile, and whatever was acknowledged since.",
             hints=(
                 "Read orders/4 from paris and from tokyo, after each step.",
-                "Who follows whom decides whose history goes on. What the follower has of its own is given up.",
+                "Who follows whom decides whose history goes on. What the follower has of its own is given up for "
+                'good: then `here.start("back")` begins again.',
                 '`lab["paris"].repoint("tokyo")` while tokyo is the primary',
+            ),
+        ),
+        Condition(
+            name="one history",
+            holds=lambda seen: not seen.given_up,
+            says=lambda seen: (
+                f"paris has every order, and {seen.given_up} writes that tokyo acknowledged are given up: what you "
+                "wrote again is another history"
+            ),
+            asks="The history of tokyo has to go on, with what it acknowledged; a copy by hand begins another one.",
+            hints=(
+                "Look at `lab.ledger.lost()` in the end.",
+                "Who copies by hand copies what they know of. A cluster that follows takes everything.",
+                '`lab["paris"].repoint("tokyo")` while tokyo is the primary, and then `lab.failover("tokyo", "paris")`',
             ),
         ),
         Condition(
@@ -264,6 +291,7 @@ BACK = Exercise(
         Trap(name="started among the others", act=_not_fenced, refused_by="never two"),
         Trap(name="the old history goes on", act=_old_history, refused_by="every order"),
         Trap(name="written to it while it is cut off", act=_written_alone, refused_by="every order"),
+        Trap(name="written again by hand", act=_written_again, refused_by="one history"),
         Trap(name="tokyo left alone", act=_left_alone, refused_by="followed"),
         Trap(name="a token from before the move", act=_token_from_before, refused_by="followed"),
         Trap(name="disable, and enable again", act=_wiped, refused_by="nothing wiped"),

@@ -16,16 +16,17 @@ ROLE, ACCESSORS, RENEWAL = "auth/cloud/role/web", "auth/token/accessors", "auth/
 BOUND = {"bound_resource_groups": ["web"], "token_policies": ["app"], "token_ttl": "2m", "token_max_ttl": "2h"}
 HOLDERS = ("web-1", "web-2")
 ENDPOINTS = ("discovery", "keys")
-OUTAGE_MINUTES = 10
+OUTAGE_MINUTES, ASKED_AGAIN = 10, "5m"
 
 
 class LoginsSeen(NamedTuple):
     """What a branch showed when the outage was over: tokyo's mode, held tokens, and who logs in there.
 
-    ``opened`` are the roles that let a machine of another group in.
+    ``opened`` are the roles that let a machine of another group in.  ``two_s`` is when both clusters first took writes.
     """
 
     mode: str
+    two_s: float
     mended: bool
     held: int
     renewals_lost: int
@@ -68,14 +69,18 @@ def look(branch: Lab) -> LoginsSeen:
     if branch.now < ends_ns:
         branch.run(until=ends_ns / SECOND_NS)
     mode = branch["tokyo"].mode
+    held = sum(_is_held(branch, accessor) for accessor in known)
+    broken = branch.trace.select("invariant", name="one primary")
     branch.cloud_recover()
+    branch.run(ASKED_AGAIN)  # who asked for keys in vain does not ask at once again
     branch.cloud.fail_next("discovery", 503)
     status, says = _login(branch, "web-1", "web")
     roles = (branch["tokyo"].list("auth/cloud/role").data or {}).get("keys", [])
     return LoginsSeen(
         mode=mode,
+        two_s=broken[0].at_ns / SECOND_NS if broken else 0,
         mended=any(event.at_ns < ends_ns for event in recovered),
-        held=sum(_is_held(branch, accessor) for accessor in known),
+        held=held,
         renewals_lost=sum(write.path == RENEWAL for write in branch.ledger.lost()),
         status=status,
         says=says,
@@ -165,6 +170,11 @@ def _one_more_role(lab: Lab) -> None:
     renew_there(lab)
 
 
+def _two_primaries(lab: Lab) -> None:
+    lab["tokyo"].promote()
+    renew_all(lab, "tokyo", "30m")
+
+
 def _on_the_line(lab: Lab) -> None:
     renew_all(lab, "paris", "30m")
     lab.crash("paris")
@@ -176,7 +186,10 @@ def _held_said(seen: LoginsSeen) -> str:
     on_the_line = (
         f"; {lost} acknowledged renewals were on the line when tokyo was promoted, and are lost" if lost else ""
     )
-    return f"{seen.held} of the {len(HOLDERS)} tokens that machines hold are valid at tokyo{on_the_line}"
+    return (
+        f"{OUTAGE_MINUTES} minutes after the start {seen.held} of the {len(HOLDERS)} tokens that machines hold are "
+        f"valid at tokyo{on_the_line}"
+    )
 
 
 LOGINS = Exercise(
@@ -200,10 +213,21 @@ LOGINS = Exercise(
             for_its_sentence=True,
         ),
         Condition(
+            name="never two",
+            holds=lambda seen: not seen.two_s,
+            says=lambda seen: f"both clusters took writes at {seen.two_s:.2f} s",
+            asks="At no instant may both clusters take writes.",
+            hints=(
+                "Look at paris in `lab.map()`.",
+                "A promotion stops nobody: paris has to step down first, or to be lost.",
+                '`lab.failover("paris", "tokyo")`',
+            ),
+        ),
+        Condition(
             name="the outage",
             holds=lambda seen: not seen.mended,
             says=lambda seen: "somebody ended the outage before its time",
-            asks=f"The cloud is others' business: it comes back {OUTAGE_MINUTES} minutes after the start by itself.",
+            asks=f"The cloud is others' business: the check lets it come back, {OUTAGE_MINUTES} minutes later.",
             hints=(
                 "Which of your steps is done to the cloud?",
                 "You operate two clusters. What can be done there so that nothing depends on the cloud meanwhile?",
@@ -219,7 +243,8 @@ LOGINS = Exercise(
                 "Look at `ttl` in `auth/token/lookup-accessor` of each accessor, and at how long the outage takes.",
                 "Who holds a token needs no cloud to renew it. Another role or another token does not help the "
                 "machine that holds this one.",
-                '`POST auth/token/renew-accessor` with `"increment": "30m"`, for each of `LIST auth/token/accessors`',
+                '`POST auth/token/renew-accessor` with `"increment": "30m"`, for each of `LIST auth/token/accessors`; '
+                "that of the root token answers 400, as it has no end",
             ),
         ),
         Condition(
@@ -251,6 +276,7 @@ LOGINS = Exercise(
     ways={"renew at the new primary": renew_there, "wait with the move": wait_with_the_move},
     traps=(
         Trap(name="the wrong cluster", act=lambda lab: renew_all(lab, "paris", "30m"), refused_by="moved"),
+        Trap(name="two primaries", act=_two_primaries, refused_by="never two"),
         Trap(name="mends the cloud", act=_mends_the_cloud, refused_by="the outage"),
         Trap(name="moves, and waits", act=_moves_only, refused_by="held tokens"),
         Trap(name="renews for too short", act=_renews_once, refused_by="held tokens"),

@@ -76,7 +76,8 @@ AT_ONCE = Question(
         16: "Sixteen is there and back. What is lost was on its way there only.",
     },
     otherwise="A planned move loses what a disaster loses, if nobody waits: the rate, times one way.",
-    look="Press Later in the player until tokyo is the primary, and count what is on the way from paris then.",
+    look="Press Later in the player until tokyo is the primary, and count what is on the way from paris then: "
+    "the text beside the map says which are stream messages.",
     draw=play,
 )
 PATIENT = Question(
@@ -94,7 +95,7 @@ PATIENT = Question(
         20: "Twenty orders would be lost if paris still took some. It refuses them, so clients know.",
     },
     otherwise="Think of what is on the line when paris steps down, and of how long one crossing takes.",
-    look="Choose in the list below the pictures the row that says paris is secondary: what arrives at tokyo in the "
-    "80 ms after it?",
+    look="Choose in the list below the pictures the row that says paris is secondary, and press Step above the map: "
+    "what arrives at tokyo in the 80 ms after it?",
     draw=play,
 )

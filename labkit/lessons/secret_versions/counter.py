@@ -27,28 +27,39 @@ class TooManyRequests(Exception):
 class BusyVault(ShortForms):
     """A vault as a function sees it: after each of the first reads another writer adds one.
 
-    Where it writes without a read, all others were there before.  ``came`` is how many there were.
+    Where it writes without a read, all others were there before.  ``came`` is how many there were, ``without_reading``
+    how many writes were sent after another one with no read between.
     """
 
     def __init__(self, vault: Vault, others: int) -> None:
         self._vault, self._others = vault, others
         self.root_token = vault.root_token
-        self.came, self.writes = 0, list[Call]()
-        self._left = MAX_REQUESTS
+        self.came, self.writes, self.without_reading = 0, list[Call](), 0
+        self._left, self._wrote = MAX_REQUESTS, False
 
     def request(self, method: str, path: str, *given: Any, **how: Any) -> Response:
         """Pass a request on; another writer comes in after a read, as often as wanted."""
         self._left -= 1
         if self._left < 0:
-            raise TooManyRequests(f"{MAX_REQUESTS} requests were not enough")
+            raise TooManyRequests(f"{MAX_REQUESTS} requests were not enough{self._in_vain()}")
         if is_changing(method) and not self.came:
             self._let_in(self._others)
         answer = self._vault.request(method, path, *given, **how)
         if is_changing(method):
             self.writes.append(self._vault.calls[-1])
+            self.without_reading += self._wrote
         else:
             self._let_in(min(1, self._others - self.came))
+        self._wrote = is_changing(method)
         return answer
+
+    def _in_vain(self) -> str:
+        """Say what so many writes were answered, where all of them were refused."""
+        refused = sorted({call.status for call in self.writes})
+        if not refused or refused[0] < FIRST_REFUSAL:
+            return ""
+        said = f": {len(self.writes)} writes were refused with {refused[-1]}"
+        return f"{said}, {self.without_reading} of them sent without a new read" if self.without_reading else said
 
     def _let_in(self, others: int) -> None:
         for _ in range(others):
@@ -244,9 +255,9 @@ COUNTER = Exercise(
             says=lambda seen: next(one.error for one in _few(seen) if one.error),
             asks="The function has to end, without an error.",
             hints=(
-                "Read the error: which request led to it?",
-                "Whoever tries again needs a reason to stop: the answer to the write is one.",
-                "`vault.post(...).ok` says whether the write passed",
+                "Read the error. A read gives two parts, `data` and `metadata`; a refused write has `.errors`.",
+                "A write that was refused is refused again as it stands: read again, and name that version.",
+                "a loop: read, write with `cas` of what was read, and leave when `vault.post(...).ok`",
             ),
         ),
         Condition(

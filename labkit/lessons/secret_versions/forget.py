@@ -110,9 +110,10 @@ FORGET = Exercise(
             name="what was there",
             holds=lambda seen: not seen.left,
             says=lambda seen: (
-                f"61 minutes later version {', '.join(seen.left)} can still be read; what is written now cannot"
+                f"61 minutes later version {', '.join(seen.left)} can still be read, whatever is set now; "
+                '`here.start("forget")` begins again'
             ),
-            asks="That holds for every version that there is.",
+            asks="No version may be readable for longer, also none that was there before the setting.",
             hints=(
                 "Read `secret/metadata/session`: which deletion_time has each version?",
                 "A setting holds for what is written after it. It changes no version that is there already.",
@@ -123,7 +124,7 @@ FORGET = Exercise(
             name="not sooner",
             holds=lambda seen: seen.before == 200,
             says=lambda seen: f"59 minutes after the last write a read answers {seen.before}",
-            asks="Until then the latest version has to be readable.",
+            asks="For an hour after it was written the latest version has to be readable.",
             hints=(
                 "Look at deletion_time in the metadata: how long after the write is it?",
                 "Where the secret and `secret/config` both have a time, the shorter one counts.",

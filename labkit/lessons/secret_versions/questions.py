@@ -97,7 +97,7 @@ UNDELETE = Question(
     needs=lacks_undelete,
     why=why_no_data,
     replies={
-        "its data": "It would be so if destroy were a stronger delete. It is another thing: one hides, one removes."
+        "its data": "It would be so if destroy only marked a version, as delete does. One hides, the other removes."
     },
     otherwise="",
 )

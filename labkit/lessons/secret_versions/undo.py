@@ -10,15 +10,17 @@ from labkit.lessons.worlds import KeptStart
 
 APP = "secret/data/app"
 GOOD = {"user": "ada", "limit": "30"}
+LEFT = ("2", "3")
 VERSIONS = ({"user": "ada"}, {"user": "ada", "limit": "3O"}, GOOD)
 
 
 class UndoSeen(NamedTuple):
-    """What a read of the secret answers, its data, and which versions its metadata names."""
+    """What a read of the secret answers, its data, which versions there are, and which of those left are gone."""
 
     status: int
     data: Any
     versions: tuple[str, ...]
+    gone: tuple[str, ...]
 
 
 @KeptStart
@@ -36,8 +38,9 @@ def start() -> Vault:
 def look(branch: Vault) -> UndoSeen:
     """Read the secret and its metadata."""
     found, metadata = branch.get(APP), branch.get("secret/metadata/app")
-    versions = tuple(metadata.data["versions"]) if metadata.ok else ()
-    return UndoSeen(found.status, found.data["data"] if found.ok else None, versions)
+    versions = metadata.data["versions"] if metadata.ok else {}
+    gone = tuple([number for number in LEFT if number not in versions or versions[number]["destroyed"]])
+    return UndoSeen(found.status, found.data["data"] if found.ok else None, tuple(versions), gone)
 
 
 def undelete_it(vault: Vault) -> None:
@@ -57,11 +60,26 @@ def _second(vault: Vault) -> None:
     vault.post(APP, {"data": vault.get(f"{APP}?version=2").data["data"]})
 
 
+def _second_destroyed(vault: Vault) -> None:
+    undelete_it(vault)
+    vault.put("secret/destroy/app", {"versions": [2]})
+
+
+def _third_destroyed(vault: Vault) -> None:
+    vault.put("secret/destroy/app", {"versions": [3]})
+    vault.post(APP, {"data": GOOD})
+
+
 def _metadata_first(vault: Vault) -> None:
     undelete_it(vault)
     good = vault.get(APP).data["data"]
     vault.delete("secret/metadata/app")
     vault.post(APP, {"data": good})
+
+
+def _for_good(seen: UndoSeen) -> str:
+    gone = " and ".join(seen.gone)
+    return f'; version {gone} is removed for good here, `here.start("undo")` begins again' if gone else ""
 
 
 UNDO = Exercise(
@@ -75,7 +93,7 @@ UNDO = Exercise(
         Condition(
             name="readable",
             holds=lambda seen: seen.status == 200,
-            says=lambda seen: f"a read of secret/data/app answers {seen.status}",
+            says=lambda seen: f"a read of secret/data/app answers {seen.status}{_for_good(seen)}",
             asks="A read of secret/data/app has to give its latest version.",
             hints=(
                 "Read `secret/metadata/app`: what is said of each version?",
@@ -97,8 +115,8 @@ UNDO = Exercise(
         ),
         Condition(
             name="history",
-            holds=lambda seen: {"1", "2", "3"} <= set(seen.versions),
-            says=lambda seen: f"the metadata names the versions {', '.join(seen.versions) or 'none'}",
+            holds=lambda seen: {"1", "2", "3"} <= set(seen.versions) and not seen.gone,
+            says=lambda seen: f"the metadata names the versions {', '.join(seen.versions) or 'none'}{_for_good(seen)}",
             asks="All three versions have to stay, whatever became of them.",
             hints=(
                 "Read `secret/metadata/app`: how many versions are there?",
@@ -120,6 +138,11 @@ UNDO = Exercise(
             refused_by="readable",
         ),
         Trap(
+            name="destroy the third too",
+            act=lambda vault: vault.put("secret/destroy/app", {"versions": [3]}),
+            refused_by="readable",
+        ),
+        Trap(
             name="another path",
             act=lambda vault: vault.post("secret/data/app2", {"data": GOOD}),
             refused_by="readable",
@@ -130,6 +153,8 @@ UNDO = Exercise(
             act=lambda vault: vault.post(APP, {"data": VERSIONS[0]}),
             refused_by="good",
         ),
+        Trap(name="the second destroyed", act=_second_destroyed, refused_by="history"),
+        Trap(name="the third destroyed, and written by hand", act=_third_destroyed, refused_by="history"),
         Trap(name="the metadata first", act=_metadata_first, refused_by="history"),
     ),
 )

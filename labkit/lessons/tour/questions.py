@@ -61,7 +61,8 @@ def why(lab: Lab) -> str:
         f"{acknowledged(lab)} orders were acknowledged, and {survivors(lab)} are in tokyo. paris was lost "
         f"{ahead_s(lab):.2f} s after the first acknowledgement and {waited_s(lab):.2f} s after the last; a message to "
         "tokyo takes a little over 0.08 s. "
-        "Acknowledged means stored in paris. What is on its way when paris goes down goes down with it."
+        "Acknowledged means stored in paris. What is on its way when paris goes down goes down with it: the machines "
+        "that would send it again, and the region's part of the line."
     )
 
 
@@ -79,8 +80,8 @@ SURVIVE = Question(
         4: "Four would be right if only the last order were late. The first one was on its way as well.",
     },
     otherwise="Some would be there if the orders had been spread over a longer time than one crossing.",
-    look="Press Later in the player until paris goes down: each cross on the way to tokyo is an order, where it was "
-    "then.",
+    look="Press Later in the player until paris goes down: each cross on the lower way to tokyo is an order, where "
+    "it was then. The squares below the map count what differs; lesson 07 explains them.",
     draw=play,
 )
 SECOND = Question(

@@ -7,22 +7,25 @@ from typing import Any, NamedTuple
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.tour.questions import ORDERS, PATH
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, stalled
 from labkit.trace import SECOND_NS
 
 SIXTH = f"{PATH}/6"
 ORDER = {"data": {"item": "lantern"}}
+TAKEOVER = "15s"
 
 
 class SixthSeen(NamedTuple):
-    """Who acknowledged the sixth order, whether paris is lost and how long after that, what tokyo is, and what it has.
+    """Who acknowledged the sixth order, how long after that paris was lost, what tokyo is, and what it has.
 
+    ``leads`` is a node that leads paris at the end, or some seconds later when whatever sleeps is awake; empty when the
+    region is lost.
     ``deleted``: the last that was asked for was to delete it.  ``contents`` is what a read gives; None for nothing.
     """
 
     written_at: str
     deleted: bool
-    lost: bool
+    leads: str
     waited_s: float
     mode: str
     contents: Any
@@ -44,15 +47,19 @@ def look(branch: Lab) -> SixthSeen:
     writes = [write for write in branch.ledger.writes if write.path == SIXTH]
     crashes = branch.trace.select("fault", verb="crash")
     waited_s = (crashes[-1].at_ns - writes[-1].at_ns) / SECOND_NS if writes and crashes else 0.0
-    lost, mode = not branch["paris"].active, branch["tokyo"].mode
+    leads, mode = branch["paris"].active, branch["tokyo"].mode
     if mode == "secondary":
         branch["tokyo"].promote()
     read = branch["tokyo"].get(SIXTH) if branch["tokyo"].active else None
     contents = read.data["data"] if read is not None and read.ok else None
+    if not leads:
+        for node in stalled(branch):
+            branch.resume(node)
+        branch.run(TAKEOVER)
+        leads = branch["paris"].active
     last = writes[-1].committed if writes else None
-    return SixthSeen(
-        last.cluster if last else "", last is not None and last.method == "DELETE", lost, waited_s, mode, contents
-    )
+    deleted = last is not None and last.method == "DELETE"
+    return SixthSeen(last.cluster if last else "", deleted, leads, waited_s, mode, contents)
 
 
 def remark(seen: SixthSeen) -> str:
@@ -143,6 +150,21 @@ def _other_region(lab: Lab) -> None:
     lab.crash("tokyo")
 
 
+def _one_node(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.run("1s")
+    lab.crash("paris-1")
+    lab["tokyo"].promote()
+
+
+def _put_to_sleep(lab: Lab) -> None:
+    lab["paris"].post(SIXTH, ORDER)
+    lab.run("1s")
+    for node in lab["paris"].nodes:
+        lab.pause(node)
+    lab["tokyo"].promote()
+
+
 def _without_data(lab: Lab) -> None:
     lab["paris"].post(SIXTH, ORDER["data"])
     lab.run("1s")
@@ -195,12 +217,12 @@ SAVE_THE_SIXTH = Exercise(
         ),
         Condition(
             name="lost",
-            holds=lambda seen: seen.lost,
-            says=lambda seen: "paris still has a node that leads",
-            asks="The region paris has to be lost.",
+            holds=lambda seen: not seen.leads,
+            says=lambda seen: f"{seen.leads} leads paris, by itself within {TAKEOVER}",
+            asks="The region paris has to be lost, with all of its nodes.",
             hints=(
-                "Look at paris in `lab.map()`.",
-                "A planned switch leaves paris alive; a disaster does not.",
+                'Look at paris in `lab.map()`, now and after `lab.run("15s")`.',
+                "A planned switch leaves paris alive; and when one node is lost, another one leads.",
                 '`lab.crash("paris")`',
             ),
         ),
@@ -255,6 +277,8 @@ SAVE_THE_SIXTH = Exercise(
         Trap(name="heal what was not cut", act=_healed, refused_by="held"),
         Trap(name="time after the loss", act=_time_afterwards, refused_by="held"),
         Trap(name="nothing lost", act=_nothing_lost, refused_by="lost"),
+        Trap(name="one node lost", act=_one_node, refused_by="lost"),
+        Trap(name="put to sleep", act=_put_to_sleep, refused_by="lost"),
         Trap(name="nothing promoted", act=_nothing_promoted, refused_by="promoted"),
         Trap(name="the wrong cluster", act=_other_region, refused_by="lost"),
     ),

@@ -69,7 +69,8 @@ def start() -> Lab:
 def versions_at(cluster: LabCluster) -> dict[Version, Any]:
     """Return every version of every order that a cluster holds."""
     found = {}
-    for name in cluster.list("secret/metadata/orders").data["keys"]:
+    listed = cluster.list("secret/metadata/orders")
+    for name in listed.data["keys"] if listed.ok else ():
         for number in cluster.get(f"secret/metadata/orders/{name}").data["versions"]:
             answer = cluster.get(f"secret/data/orders/{name}?version={number}")
             found[f"orders/{name}", int(number)] = answer.data["data"]
@@ -225,7 +226,9 @@ CLEAN_UP = Exercise(
         Condition(
             name="one primary",
             holds=lambda seen: len(seen.takers) == 1,
-            says=lambda seen: f"{' and '.join(seen.takers) or 'no cluster'} took a write after {SETTLING}",
+            says=lambda seen: (
+                f"{' and '.join(seen.takers) or 'no cluster'} took a write, {SETTLING} later in a copy of this lab"
+            ),
             asks="Exactly one cluster has to take writes.",
             hints=(
                 "Look in `lab.map()` at which clusters are primaries.",
@@ -278,7 +281,8 @@ CLEAN_UP = Exercise(
             asks="The list has to hold each version that only the cluster you gave up had taken, and no other.",
             hints=(
                 "List `secret/metadata/orders` at both clusters of a new start, and read each version.",
-                "After the repair both hold the same: what was given up can only be read before.",
+                "One number may stand for two writes: same path, same version, other contents. After the repair both "
+                "hold the same, so what was given up can only be read before.",
                 'Compare `get("secret/data/orders/N?version=V")` of the two, before `repoint`',
             ),
         ),

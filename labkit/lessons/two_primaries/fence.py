@@ -7,7 +7,7 @@ from typing import NamedTuple
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.two_primaries.split import PAIR, answer_to_write, modes, pair_with_orders
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, stalled
 from labkit.service.durations import SECOND_NS
 from labkit.trace import InvariantEvent
 
@@ -35,7 +35,7 @@ def look(branch: Lab) -> FenceSeen:
     """Ask both clusters for a write, now and a minute later, when whatever was stalled is awake."""
     now, at_ns = modes(branch), branch.now
     first = {name: answer_to_write(branch, name) for name in PAIR}
-    for node in sorted(_stalled(branch)):
+    for node in stalled(branch):
         branch.resume(node)
     branch.run(LATER)
     answers = {name: (first[name], answer_to_write(branch, name)) for name in PAIR}
@@ -43,15 +43,6 @@ def look(branch: Lab) -> FenceSeen:
     return FenceSeen(
         answers, now, [row for row in broken if row.at_ns <= at_ns], [row for row in broken if row.at_ns > at_ns]
     )
-
-
-def _stalled(lab: Lab) -> set[str]:
-    """Return the nodes that are paused."""
-    stalled: set[str] = set()
-    for event in lab.trace.select("fault"):
-        if event.verb in ("pause", "resume"):
-            (stalled.add if event.verb == "pause" else stalled.discard)(event.target)
-    return stalled
 
 
 def demote_first(lab: Lab) -> None:
@@ -93,12 +84,20 @@ def _put_to_sleep(lab: Lab) -> None:
     lab["tokyo"].promote()
 
 
+def remark(seen: FenceSeen) -> str:
+    """Say of a cluster that only an operator reaches that this counts as fenced, and how long."""
+    if seen.answers["paris"] != ("silence", "silence") or seen.modes["paris"] != "primary":
+        return ""
+    return "No client reaches paris; only you do, from beside it. It is a primary still: demote it before you heal."
+
+
 FENCE = Exercise(
     name="fence",
     title="Fence, then promote",
     goal="tokyo takes writes as the primary, and at no instant did both clusters take them.",
     start=start,
     look=look,
+    remark=remark,
     conditions=(
         Condition(
             name="survivor",
@@ -115,7 +114,7 @@ FENCE = Exercise(
         Condition(
             name="never two",
             holds=lambda seen: not seen.broken,
-            says=lambda seen: f"both took writes from {seen.broken[0].at_ns / SECOND_NS:.2f} s on",
+            says=lambda seen: f"both took writes at {seen.broken[0].at_ns / SECOND_NS:.2f} s",
             asks="At no instant may both take writes, however short.",
             hints=(
                 "Look in `lab.timeline()` at what paris was when tokyo was promoted.",

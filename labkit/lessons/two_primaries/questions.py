@@ -87,7 +87,8 @@ TWO = Question(
         0: "None is what a system gives that stops when in doubt. This one leaves the doubt to whoever promotes.",
     },
     otherwise="There are two clusters in this lab.",
-    look="Press Later in the player until tokyo is the primary: what passes between the two, and what is paris then?",
+    look="Press Later in the player until tokyo is the primary: what passes between the two, and what is "
+    "paris then? A cross is a heartbeat of before the cut; a promotion sends paris nothing.",
     draw=play,
 )
 OWN_WRITE = Question(

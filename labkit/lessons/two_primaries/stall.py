@@ -71,6 +71,15 @@ def _woke(seen: StallSeen) -> str:
     return "paris-1 woke with nothing to commit, and went on as a standby"
 
 
+def remark(seen: StallSeen) -> str:
+    """Say by what the late write was refused."""
+    after_s = (seen.taken_over_ns - seen.paused_ns) / SECOND_NS
+    return (
+        f"Another node led {after_s:.1f} s after the pause, when the lease of paris-1, its time to lead, had ended: a "
+        "new term. When paris-1 woke, its write came with the number of the old term, and was refused for that."
+    )
+
+
 def stall_short(lab: Lab) -> None:
     """Stall the leader for five seconds with a write that it has not read yet, wake it, and send the write again."""
     lab.pause("paris-1")
@@ -188,6 +197,7 @@ STALL = Exercise(
     "refused; in the end orders/late is stored exactly once.",
     start=start,
     look=look,
+    remark=remark,
     conditions=(
         Condition(
             name="the leader stalls",

@@ -157,7 +157,7 @@ def _said(cell: Cell) -> dict[str, Any]:
 
 
 def _sound(chosen: ChosenPage) -> str:
-    return f"in {chosen.tree} page {chosen.number} all is as it should be"
+    return f"in {chosen.tree} page {chosen.number} every subpage is as it should be"
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -21,7 +21,8 @@ def test_the_survivors_own_version_is_another_key():
 
 
 def test_a_function_that_raises_or_returns_something_else_is_said():
-    assert look(lambda lab, note: 1 / 0).near.text == "ZeroDivisionError: division by zero"
+    assert look(lambda lab, note: 1 / 0).near.text == "it raised ZeroDivisionError: division by zero"
+    assert look(lambda lab, note: lab["paris"].get("sys/health")).near.text == "it made a Response, which is not a text"
     assert not look(lambda lab, note: note).near.is_ciphertext
     assert not look(lambda lab, note: {"a": 1}).near.is_ciphertext
     assert not untouched(lambda lab, note: note)
@@ -35,3 +36,12 @@ def test_whoever_moves_the_primary_first_is_judged_too():
 
     assert [seen.status for seen in look(moves)] == [200, 200]
     assert look(lambda lab, note: lab.crash("tokyo") and "vault:v1:")[0].status == 0
+
+
+def test_what_a_secondary_refused_is_said_beside_the_error_that_follows():
+    def asks_tokyo(lab, note):
+        return lab["tokyo"].post("transit/encrypt/letters", {"plaintext": note}).data["ciphertext"]
+
+    assert look(asks_tokyo).near.text.endswith(
+        "; before that POST transit/encrypt/letters at tokyo answered path disabled in replication DR secondary mode"
+    )

@@ -7,6 +7,7 @@ import pytest
 from labkit.lessons.distance.backlog import BACKLOG, ENTRIES, OF_LINES, look, many_secrets, one_secret, start
 from labkit.lessons.distance.line import since
 from labkit.lessons.judging import judge
+from labkit.lessons.said import RIGHT
 
 
 @pytest.mark.parametrize(("writes", "compared"), [(ENTRIES // 2, 0), (ENTRIES + 6, 1)])
@@ -70,3 +71,18 @@ def test_a_secondary_that_was_restarted_is_sealed_and_that_is_no_failure_of_the_
 
     assert look(lab).state == ""
     assert judge(BACKLOG, (lab,))[1:3] == ("the line only", "besides the line, this happened: crash, restart")
+
+
+@pytest.mark.parametrize(("wait", "said"), [("0s", "The check let a copy go on"), ("10s", "")])
+def test_a_comparison_that_the_readers_lab_has_not_seen_yet_is_said(wait, said):
+    lab = start()
+    lab.partition("paris", "tokyo")
+    for number in range(ENTRIES + 6):
+        lab["paris"].post(f"secret/data/orders/{number}", {"data": {}})
+    lab.heal()
+    lab.run(wait)
+    judged = judge(BACKLOG, (lab,))
+
+    assert judged.outcome == RIGHT
+    assert judged.seen.startswith(said)
+    assert bool(judged.seen) is bool(said)

@@ -13,12 +13,12 @@ def test_the_root_token_may_do_all_of_it():
     vault = start()
     seen = look(branched(vault), vault.root_token)
 
-    assert (seen.needed, len(seen.read), seen.more) == ((), 3, ("everything",))
+    assert (seen.needed, len(seen.read), seen.more, seen.policies) == ((), 2, ("everything",), "its policies are root")
 
 
 def test_a_text_that_is_no_token_may_do_nothing():
     for token in ("", "hvs.nothing"):
-        assert look(start(), token) == ("str", ("encrypt", "encrypt a batch"), (), ())
+        assert look(start(), token) == ("str", ("encrypt", "encrypt a batch"), (), (), "nobody was given such a token")
 
 
 @pytest.mark.parametrize("token", [None, 3, {"client_token": "hvs.x"}])
@@ -35,7 +35,17 @@ def test_what_is_no_text_is_no_token(token):
 def test_a_writer_may_write_only():
     vault, token = exact_path(start())
 
-    assert look(vault, token) == ("str", (), (), ())
+    assert look(vault, token) == ("str", (), (), (), "its policies are default and writer")
+
+
+def test_a_policy_that_nobody_wrote_is_named():
+    vault, _ = exact_path(start())
+    token = vault.post("auth/token/create", {"policies": ["write"]}).auth["client_token"]
+
+    assert judge(WRITE_ONLY, (vault, token))[1:3] == (
+        "writes",
+        "it may not encrypt and encrypt a batch; its policies are default and write (which nobody wrote)",
+    )
 
 
 def test_what_else_it_may_is_said_by_path():

@@ -33,7 +33,7 @@ def test_a_login_that_passed_is_said_first():
     vault = start()
     login(vault, "web-1")
 
-    assert judge(FIVE_REASONS, (vault,))[1:3] == ("nobody passed", "1 login passed; a token of it is valid")
+    assert judge(FIVE_REASONS, (vault,))[1:3] == ("nobody passed", "1 login passed, and may use what the role gives")
 
 
 def test_a_line_that_is_copied_into_the_file_is_no_request():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lessons.safe_order.logins import ACCESSORS, BOUND, look, start
+from labkit.lessons.judging import judge
+from labkit.lessons.safe_order.logins import ACCESSORS, BOUND, LOGINS, look, renew_there, start
+from labkit.lessons.said import RIGHT
 
 
 def test_a_machine_that_holds_a_token_needs_no_cloud():
@@ -31,5 +33,15 @@ def test_a_token_lives_two_minutes_unless_it_is_renewed():
     lab = start()
     lab.failover("paris", "tokyo")
 
-    assert look(lab)[:3] == ("primary", False, 0)
+    assert look(lab)[:4] == ("primary", 0, False, 0)
     assert (look(lab).status, look(lab).opened) == (200, ())
+
+
+def test_a_login_tried_in_vain_before_the_cloud_is_back_spoils_nothing():
+    lab = start()
+    renew_there(lab)
+    lab.run("11m")
+    with pytest.raises(TimeoutError):
+        lab.cloud.vm("web-1").login(lab["tokyo"], role="web")
+
+    assert judge(LOGINS, (lab,)).outcome == RIGHT

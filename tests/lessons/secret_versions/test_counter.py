@@ -128,3 +128,22 @@ def test_one_that_gives_up_without_a_word_is_refused():
         "says so",
         "beside 4 more writers the count became 44, and has to be 45; it gave up, and raised no error",
     )
+
+
+def test_one_that_tries_again_with_what_it_read_before_hears_so():
+    def same_again(vault: Any) -> None:
+        found = vault.get(COUNT).data
+        body = {"options": {"cas": found["metadata"]["version"]}, "data": {"n": found["data"]["n"] + 1}}
+        while not vault.post(COUNT, body).ok:
+            pass
+
+    def next_number(vault: Any) -> None:
+        cas = vault.get(COUNT).data["metadata"]["version"] + 1
+        while not vault.post(COUNT, {"options": {"cas": cas}, "data": {"n": 41}}).ok:
+            vault.get(COUNT)
+
+    said = [judge(COUNTER, (function,))[1:3] for function in (same_again, next_number)]
+    begins = "TooManyRequests: 100 requests were not enough"
+
+    assert said[0] == ("returns", f"{begins}: 99 writes were refused with 400, 98 of them sent without a new read")
+    assert said[1] == ("returns", f"{begins}: 50 writes were refused with 400")

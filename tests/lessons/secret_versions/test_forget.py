@@ -38,4 +38,6 @@ def test_a_setting_holds_for_what_is_written_after_it():
     judged = judge(FORGET, (vault,))
 
     assert judged.condition == "what was there"
-    assert judged.seen == "61 minutes later version 1 can still be read; what is written now cannot"
+    assert judged.seen == (
+        '61 minutes later version 1 can still be read, whatever is set now; `here.start("forget")` begins again'
+    )

@@ -16,8 +16,16 @@ def test_metadata_deleted_takes_the_numbers_along():
     vault.delete("secret/metadata/app")
     vault.post(APP, {"data": GOOD})
 
-    assert look(vault) == (200, GOOD, ("1",))
+    assert look(vault) == (200, GOOD, ("1",), ("2", "3"))
     assert "the versions 1" in UNDO.conditions[-1].says(look(vault))
+
+
+def test_what_is_removed_for_good_is_said_to_be():
+    vault = start()
+    assert "begins again" not in UNDO.conditions[0].says(look(vault))
+    vault.put("secret/destroy/app", {"versions": [3]})
+
+    assert "version 3 is removed for good here" in UNDO.conditions[0].says(look(vault))
 
 
 def test_it_was_written_on_three_days():

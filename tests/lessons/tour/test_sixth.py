@@ -12,7 +12,7 @@ def test_five_orders_are_on_both_sides_at_the_start():
     lab = start()
 
     assert lab["paris"].root == lab["tokyo"].root
-    assert look(lab) == ("", False, False, 0.0, "secondary", None)
+    assert look(lab) == ("", False, "paris-1", 0.0, "secondary", None)
 
 
 @pytest.mark.parametrize(("way", "met_none"), [(write_at_the_survivor, True), (wait_before, False)])

@@ -25,7 +25,7 @@ def test_what_was_seen_is_of_the_readers_lab():
     lab["tokyo"].promote()
     never_two = next(one for one in FENCE.conditions if one.name == "never two")
 
-    assert never_two.says(look(lab)) == "both took writes from 6.49 s on"
+    assert never_two.says(look(lab)) == "both took writes at 6.49 s"
 
 
 def test_who_sleeps_wakes_and_who_is_cut_off_is_reached_by_no_client():

@@ -131,7 +131,7 @@ def test_a_page_can_be_chosen(lab: Lab) -> None:
     contents = of(lab, page=("local", 3))
     assert contents.chosen is not None
     assert (contents.chosen.tree, contents.chosen.number) == ("local", 3)
-    assert "in local page 3 all is as it should be" in describe(contents)
+    assert "in local page 3 every subpage is as it should be" in describe(contents)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from math import hypot
 from typing import Any
 
@@ -178,3 +179,22 @@ def test_what_clients_and_operators_got_is_counted_apart(recording: Recording, r
     asks = [sum(one.outcome == how for one in recording.asks) for how in ("answered", "refused", "unknown")]
     said = zip(asks, ("answered", "refused", "in doubt"), strict=True)
     assert read["got"].endswith(f" Operators: {', '.join(f'{count} {how}' for count, how in said if count)}.")
+
+
+def test_of_many_losses_three_are_named_and_the_rest_counted(tmp_path) -> None:
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    for number in range(5):
+        lab["paris"].post(f"secret/data/orders/{number}", {"data": {}})
+    lab.crash("paris")
+    lab.run("1s")
+    lab["tokyo"].promote()
+    recording = recording_of(lab.queries, lab.invariants)
+    crashed_us = lab.trace.select("fault", verb="crash")[0].at_ns // 1_000
+    given = data_of(recording, stage_of(recording))
+    said = asked(tmp_path, given, f"sentenceAt(readRun(data), {crashed_us})")
+
+    if NODE is not None:
+        (words,) = re.findall(r"acknowledged, and lost later: (.*)\.$", said, re.MULTILINE)
+        assert words.count(" to secret/data/orders/") == 3
+        assert words.endswith(", and 2 more")

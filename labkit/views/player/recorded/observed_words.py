@@ -42,6 +42,7 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "merkle_diff_empty": lambda fields: "compared trees: nothing differs",
     "merkle_sync": lambda fields: f"fetches {_counted(fields['fetch'], 'key')}, deletes {fields['delete']}",
     "stream_wals": lambda fields: f"streams from entry {fields['from']} on; the newest is {fields['last']}",
+    "reindex_stage": lambda fields: f"reindexes: from {fields['before']} to {fields['after']}",
     "roots_differ": lambda fields: f"has another root than its primary at entry {fields['position']}",
 }
 """{what the trace calls it: what the node does or did}."""

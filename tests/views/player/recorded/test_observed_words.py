@@ -21,6 +21,7 @@ from labkit.views.trace_lines import TEXTS
             {"after": "merkle-diff", "because": "guard missing", "before": "idle"},
             "a-1 goes from idle to comparing trees: guard missing",
         ),
+        ("reindex_stage", {"after": "scanning", "before": "building"}, "a-1 reindexes: from building to scanning"),
         ("unsealed", {}, "a-1: unsealed"),
         ("corrupted", {"layer": "page", "page": 5}, "a-1: corrupted (layer page, page 5)"),
     ],
