@@ -3,7 +3,7 @@
 import { justLost, onTheWay, shareOf, stateAt } from "./run.js";
 
 const SAID = 8;
-const NAMED = 3;
+const DOOMED = 3;
 const OUTCOMES = ["answered", "refused", "in doubt"];
 
 function inSeconds(at) {
@@ -58,7 +58,7 @@ function sentenceAt(run, at, state = stateAt(run, at)) {
   const lines = state.lines.map(({ a, b, words }) => (a === b ? `inside ${a}: ${words}` : `${a} to ${b}: ${words}`));
   parts.push([...clusters, ...lines].join("; "));
   const doomed = run.data.losses.filter(([written, promoted]) => written <= at && at < promoted).map(([, , client, path]) => `${client} to ${path}`);
-  if (doomed[0]) parts.push(`acknowledged, and lost later: ${doomed.slice(0, NAMED).join(", ")}${doomed[NAMED] ? `, and ${doomed.length - NAMED} more` : ""}`);
+  if (doomed[0]) parts.push(`acknowledged, and lost later: ${doomed.slice(0, DOOMED).join(", ")}${doomed[DOOMED] ? `, and ${doomed.length - DOOMED} more` : ""}`);
   parts.push(`on the way: ${countedIn(run, onTheWay(run, at)) || "nothing"}`);
   const lost = justLost(run, at);
   if (lost.length) parts.push(`just lost: ${lostIn(run, lost)}`);
