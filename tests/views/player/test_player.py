@@ -278,6 +278,7 @@ def test_what_is_asked_is_answered_and_each_step_moves_the_cursor(
 
 
 FOCUSED = "document.activeElement.id"
+LAST_ROW = "document.querySelector('#happened tbody tr:last-child')"
 
 
 @in_a_browser
@@ -295,6 +296,12 @@ def test_what_is_asked_is_of_now_and_escape_gives_the_focus_back(
         assert (browser.evaluate(hidden), browser.evaluate(FOCUSED)) == (False, "answer")
         browser.press("Escape")
         assert (browser.evaluate(hidden), browser.evaluate(FOCUSED)) == (True, name)
+    browser.evaluate(f"{LAST_ROW}.focus()")
+    browser.press("Enter")
+    browser.press("Escape")
+    assert browser.evaluate(
+        f"(({{ top, bottom }}) => top >= 0 && bottom <= innerHeight)({LAST_ROW}.getBoundingClientRect())"
+    )
     for key in ("ArrowRight", "PageDown", ".", " "):
         focus(browser, "time")
         browser.evaluate("player.show(20050000)")

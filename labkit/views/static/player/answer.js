@@ -102,7 +102,7 @@ function makeAnswer(element, run, go) {
     if (element.hidden) return;
     const had = element.contains(document.activeElement);
     element.hidden = true;
-    if (had) before?.focus({ preventScroll: true });
+    if (had) before?.focus();
   }
 
   element.onkeydown = (event) => {

@@ -72,7 +72,7 @@ function startPlayer(given) {
     find("said").textContent = sentence;
     find("got").textContent = gotAt(run, own, state);
     const speed = (truly ? 1 : speedAt(pace, at)) * FACTORS[factor];
-    find("speed").textContent = playing && !truly ? "slow where it matters, quick where it is quiet" : speedWords(speed);
+    find("speed").textContent = playing && !truly ? "slow where it matters, else quick" : speedWords(speed);
     mark(state.happenings.map((place) => rows[place]).filter(Boolean));
     if (spoken) speak(other ? `Here: ${sentence} ${pages} There: ${other}` : `${sentence} ${pages}`.trim());
   }

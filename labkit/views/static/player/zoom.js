@@ -35,7 +35,7 @@ function ticksOf([from, to]) {
 const cut = (words, most) => (words.length > most ? `${words.slice(0, most - 1)}…` : words);
 
 // What happened in a stretch: [x, words, row, start, kind]; without room the row is -1.  What weighs most comes first.
-// Words stand right of their stroke, or left of it where the picture ends.
+// Words stand right of their stroke, or left of it where the picture ends; two letters part them from others.
 function placed(data, [from, to], xOf) {
   const taken = [];
   const found = data.happenings.filter(([at]) => from <= at && at <= to);
@@ -46,12 +46,13 @@ function placed(data, [from, to], xOf) {
     const words = cut(kind === "outage" ? said.split(":")[0] : said, WORDY);
     const wide = words.length * LETTER;
     const start = x + 3 + wide <= WIDTH ? x + 3 : x - 3 - wide;
+    const end = start + wide + 2 * LETTER;
     const isFree = (row) => taken.every((other) => (
-      other.row === row ? start > other.end || start + wide < other.start
-        : other.row > row ? x <= other.start || x >= other.end : other.x <= start || other.x >= start + wide
+      other.row === row ? start > other.end || end < other.start
+        : other.row > row ? x <= other.start || x >= other.end : other.x <= start || other.x >= end
     ));
     const row = start < 0 ? -1 : [...Array(ROWS).keys()].findIndex(isFree);
-    if (row >= 0) taken.push({ row, start, end: start + wide, x });
+    if (row >= 0) taken.push({ row, start, end, x });
     return [x, words, row, start, kind];
   });
 }
