@@ -204,7 +204,7 @@ def marks_of(records: Records) -> Iterable[TimelineMark]:
             yield TimelineMark(step.at_ns, "step", step.text)
     cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
     for done in records.trace.select("observed", what="reindexed"):
-        yield TimelineMark(done.at_ns, "undoing", f"reindexed {cluster_of.get(done.node, done.node)}")
+        yield TimelineMark(done.at_ns, "note", f"reindexed {cluster_of.get(done.node, done.node)}")
     modes = dict.fromkeys(records.clusters, "disabled")
     for event in records.trace.select("mode"):
         before, modes[event.cluster] = modes.get(event.cluster, "disabled"), event.mode

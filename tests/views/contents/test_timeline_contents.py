@@ -522,7 +522,7 @@ def test_promotions_and_demotions_are_marked_whoever_asked_for_them(drilled):
 def test_the_end_of_a_reindex_is_marked(lab):
     lab["tokyo"].reindex()
 
-    assert [words for words in marks(of(lab), "undoing") if words.startswith("reindex")] == ["reindexed tokyo"]
+    assert [words for words in marks(of(lab), "note") if words.startswith("reindex")] == ["reindexed tokyo"]
 
 
 def test_faults_of_the_cloud_are_marked_with_the_words_of_their_verbs(lab):

@@ -178,3 +178,18 @@ def test_trees_make_a_minute_of_writes_a_little_larger() -> None:
     grown = len(player.html) - len(type(player)(bare, player.timeline, player.axis, player.title, player.facts).html)
 
     assert 0 < grown <= 8_000
+
+
+def test_a_page_that_is_damaged_is_not_said_to_be_as_the_primarys(tmp_path: Any) -> None:
+    if NODE is None:
+        return
+    lab = Lab.pair(seed=7)
+    lab.keep_pictures()
+    lab.replicate("paris", "tokyo")
+    lab.run("5s")
+    lab.corrupt("tokyo", layer="page")
+    lab.run("1s")
+    recording = recording_of(lab.queries, lab.invariants, None, lab._pictures)
+    [[[_, words]]] = said_at(tmp_path, recording, [recording.end_ns // 1_000])
+
+    assert words.startswith("tokyo's tree: every page as in paris's but where damaged; damaged on purpose, no reindex")

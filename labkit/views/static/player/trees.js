@@ -87,7 +87,7 @@ function pairWords({ cluster, upstream, compared, parted, pages, damaged }, down
     return `${tree}: ${when}, ${pages.length ? `${count} differed` : `every page was as in ${upstream}'s`}${names}${struck}`;
   }
   const whose = down.includes(upstream) ? `what ${upstream} held when it went down` : `${upstream}'s`;
-  if (!pages.length) return `${tree}: every page as in ${whose}${struck}`;
+  if (!pages.length) return `${tree}: every page as in ${whose}${damaged.length ? " but where damaged" : ""}${struck}`;
   return `${tree}: ${count} differ${pages.length === 1 ? "s" : ""} from ${whose}${names}${struck}`;
 }
 
