@@ -34,7 +34,7 @@ def of_file(path: str) -> Beginning:
     return Beginning(
         lab=lab_data(scenario.blueprint),
         steps=tuple(steps),
-        over_time={key: kept for key in CONDITIONS_TAKEN if (kept := _without_steps(data.get(key, [])))},
+        over_time={key: kept for key in CONDITIONS_TAKEN if (kept := _without_steps(key, data.get(key, [])))},
         from_ns=max(FIRST_NS, after_ns + waits_ns + 3 * SECOND_NS),
     )
 
@@ -46,6 +46,10 @@ def of_blueprint(blueprint: Blueprint) -> Beginning:
     return Beginning(lab=lab_data(blueprint), steps=tuple(steps))
 
 
-def _without_steps(conditions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the conditions that name no step: those of the file are not played."""
-    return [condition for condition in conditions if "after" not in condition]
+def _without_steps(kind: str, conditions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the conditions that name no step, for those of the file are not played.
+
+    Each has a name, that of its place unless the file gives another: it keeps it when others go.
+    """
+    named = [{"name": f"{kind} {number}", **condition} for number, condition in enumerate(conditions, 1)]
+    return [condition for condition in named if "after" not in condition]

@@ -49,9 +49,8 @@ class SeedFinding(NamedTuple):
 
 
 def findings_of(world: World, seed: int) -> list[SeedFinding]:
-    """Return what broke in a world, the earliest first."""
-    broken = [violation for violation in world.invariants.verdicts().values() if violation is not None]
-    broken = [violation for violation in broken if world.invariants.applies(violation.name)]
+    """Return what broke in a world, rules and conditions of its file, the earliest first."""
+    broken = [violation for name, violation in world.invariants.broken.items() if world.invariants.applies(name)]
     found = [SeedFinding(seed, signature_of(world, one), one.at_ns, one.detail) for one in broken]
     return sorted(found, key=lambda finding: (finding.at_ns, finding.signature))
 

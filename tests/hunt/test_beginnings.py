@@ -29,8 +29,8 @@ timeline:
   - {do: partition, between: [paris, tokyo], at: 30s}
   - {do: promote, cluster: tokyo}
 always:
-  - {lag: {at most: 5}}
   - {lag: {at most: 0}, after: step 2}
+  - {lag: {at most: 5}}
 leads to:
   - {if: {connections: {tokyo: not ready}}, then: {connections: {tokyo: ready}}, within: 40s}
 eventually: [{roots: equal, within: 15s}]
@@ -44,7 +44,10 @@ def test_a_file_gives_lab_first_steps_and_conditions_without_steps(tmp_path: Pat
 
     assert start.lab["links"][0]["latency"] == "20ms"
     assert [step["do"] for step in start.steps] == ["replicate", "wait"]
-    assert {key: len(rows) for key, rows in start.over_time.items()} == {"always": 1, "leads to": 1}
+    assert {key: [row["name"] for row in rows] for key, rows in start.over_time.items()} == {
+        "always": ["always 2"],
+        "leads to": ["leads to 1"],
+    }
     assert start.from_ns == 25_000_000_000
     assert read(drawn(1, "runbook", start).data).over_time
 

@@ -55,6 +55,13 @@ def test_the_names_of_clusters_are_not_either():
     assert signatures(played(lima, {**PROMOTE, "cluster": "lima"}, blueprint=triangle())) == [SPLIT]
 
 
+def test_what_a_file_says_of_the_whole_run_is_found_too():
+    behind = {"name": "close behind", "lag": {"at most": 5}}
+    data = {"scenario": "x", "seed": 0, "lab": lab_data(pair()), "timeline": [REPLICATE], "always": [behind]}
+
+    assert [signature.rule for signature in signatures(world_of(read(data)).run())] == ["close behind"]
+
+
 @pytest.mark.parametrize("name", ["tokens-observed", "streams-shared"])
 def test_what_breaks_before_any_is_a_primary_has_one_signature_however_far_the_run_goes(name: str):
     rule = ZOO[name].rule

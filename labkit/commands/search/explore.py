@@ -67,8 +67,14 @@ def explore(given: argparse.Namespace) -> int:
         complain(str(error))
         return BUG
     refused, saved = _write(found, given.out)
-    say(found.report(f"{given.out}/", perf_counter() - began), *[f"saved: {given.out}/{line}" for line in saved])
+    say(found.report(f"{given.out}/", perf_counter() - began), *_said(saved, given.out))
     return refused or found.exit_code
+
+
+def _said(saved: list[str], folder: str) -> list[str]:
+    """Return a line about the saved labs: about the first, and how many more there are."""
+    more = f"; and {len(saved) - 1} more" if len(saved) > 1 else ""
+    return [f"saved: {folder}/{line}{more}" for line in saved[:1]]
 
 
 def _known(name: str | None) -> tuple[Known, ...]:

@@ -14,6 +14,15 @@ from labkit.hunt.playing import PlayedSeed
 from labkit.hunt.processes import WorkersLost
 
 Capsys = pytest.CaptureFixture[str]
+BEFORE_CONDITIONS = """\
+scenario: many conditions
+lab:
+  sites: [paris, tokyo]
+  links: [{between: [paris, tokyo], latency: 20ms}]
+  clusters: {paris: {site: paris, nodes: 1}, tokyo: {site: tokyo, nodes: 1}}
+timeline: [{do: replicate, primary: paris, secondary: tokyo, at: 1s}]
+always:
+"""
 SPLIT = "one primary, after request of survivor"
 
 
@@ -47,6 +56,20 @@ def test_what_is_found_is_a_file_that_fails_and_any_number_of_processes_says_the
     assert f"\nsaved: {saved}, " in one[1]
     assert main(["run", "--quiet", str(path)]) == 1
     assert main(["open", str(saved)]) == 0
+
+
+@pytest.mark.slow
+def test_many_findings_are_a_report_of_25_lines_and_each_is_saved(tmp_path: Path, capsys: Capsys) -> None:
+    conditions = "".join(f"  - {{name: c{number}, modes: {{paris: disabled}}}}\n" for number in range(10))
+    path, folder = tmp_path / "x.lab.yaml", tmp_path / "found"
+    path.write_text(BEFORE_CONDITIONS + conditions)
+    code, said = explored(str(path), "--seeds", "1", "--out", str(folder), capsys=capsys)
+
+    assert code == 1
+    assert "\nand 2 more\n" in said
+    assert said.endswith("before it breaks; and 9 more\n")
+    assert said.count("\n") <= 25
+    assert len(list(folder.glob("*.lab"))) == len(list(folder.glob("*.lab.yaml"))) == 10
 
 
 @pytest.mark.slow
