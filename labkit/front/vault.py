@@ -156,16 +156,16 @@ class Vault(VaultNode, Aiming, ShortForms):
             if core.next_due_ns != 0 and scheduled_work.may_be_due(core, now_ns):
                 self.tick()
                 now_ns = core.now()
-            self.resolved = patience = None
+            self.resolved = client_timeout = None
             outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)), now_ns)
             if isinstance(outcome, Suspended):
                 from labkit.front import waiting_requests  # few requests wait (R24)
 
-                patience = waiting_requests.Patience(self.environment.now, timeout)
-                outcome = waiting_requests.finish(self, self._lock, self._fetch, outcome, patience)
+                client_timeout = waiting_requests.ClientTimeout(self.environment.now, timeout)
+                outcome = waiting_requests.finish(self, self._lock, self._fetch, outcome, client_timeout)
             self.calls.add(method, path, json, self.resolved, outcome)
-        if patience is not None:
-            patience.check(f"{method} {path.partition('?')[0]}")
+        if client_timeout is not None:
+            client_timeout.check(f"{method} {path.partition('?')[0]}")
         return outcome
 
     def try_request(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from labkit.vault.vault_node import VaultNode
 
 
-class Patience:
+class ClientTimeout:
     """How long the client of one request waits while a vault's clock is moved; for ever without a timeout."""
 
     __slots__ = ("_clock", "_end_ns", "_timeout_ns", "is_over")
@@ -53,7 +53,7 @@ class Patience:
 
 
 def finish(
-    vault: VaultNode, lock: RLock, fetch: Callable[[Fetch], Response], outcome: Suspended, patience: Patience
+    vault: VaultNode, lock: RLock, fetch: Callable[[Fetch], Response], outcome: Suspended, client_timeout: ClientTimeout
 ) -> Response:
     """Return the answer to a request that waits; the caller holds the lock, and the vault's route is the request's."""
     resolved = vault.resolved
@@ -61,7 +61,7 @@ def finish(
     while isinstance(step, Suspended):
         asked = step.fetch
         is_hashed = asked.channel == password_hashing.CHANNEL
-        step = vault.resume(step, _hashed(lock, asked) if is_hashed else patience.fetch(fetch, asked))
+        step = vault.resume(step, _hashed(lock, asked) if is_hashed else client_timeout.fetch(fetch, asked))
     vault.resolved = resolved
     return step
 

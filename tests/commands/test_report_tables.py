@@ -96,7 +96,7 @@ def test_two_primaries_of_which_one_is_fenced_are_shown_where_the_rule_held(fenc
     back = lab.trace.select("leader", cluster="paris", term=2)[0].at_ns
 
     assert measured == "held"
-    assert at == f"{back / 1e9:.3f} s"
+    assert at == f"{back / 1e9:.3f}\N{NO-BREAK SPACE}s"
     words = leads_to(attributes, recording)
     assert words.startswith("tokyo and paris are both primary until ")
     assert words.endswith("paris cut off from every other site")
@@ -129,5 +129,5 @@ def test_a_broken_rule_leads_to_where_it_broke(tmp_path: Path) -> None:
 
     assert measured.startswith("broken at ")
     assert status == "ok", "the file expects it"
-    assert at == f"{broken.at_ns / 1e9:.3f} s"
+    assert at == f"{broken.at_ns / 1e9:.3f}\N{NO-BREAK SPACE}s"
     assert leads_to(attributes, recording).startswith(f"rule broken: {ONE_PRIMARY}: ")

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from labkit import Vault
-from labkit.front.waiting_requests import Patience, finish
+from labkit.front.waiting_requests import ClientTimeout, finish
 from labkit.service.durations import parse_duration
 from labkit.service.message import Fetch, Request, Response, Suspended, respond
 from labkit.service.silence import Silence
@@ -60,7 +60,7 @@ def test_who_is_let_in_meanwhile(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
         outcome = vault.handle(asked[kind])
         assert isinstance(outcome, Suspended)
         route = vault.resolved
-        assert finish(vault, vault._lock, fetch, outcome, Patience(vault.environment.now, None)).status == 200
+        assert finish(vault, vault._lock, fetch, outcome, ClientTimeout(vault.environment.now, None)).status == 200
         assert vault.resolved is route
         assert not lets_in(vault._lock)
     assert seen
@@ -131,7 +131,7 @@ def test_without_a_timeout_all_retries_are_made(vault: Vault) -> None:
 
 
 def test_a_clock_that_is_not_the_vaults_is_not_moved() -> None:
-    patience = Patience(lambda: 5, "1s")
+    client_timeout = ClientTimeout(lambda: 5, "1s")
 
-    assert patience.fetch(lambda asked: respond(204), KEYS._replace(not_before_ns=10**18)).status == 204
-    patience.check("GET app")
+    assert client_timeout.fetch(lambda asked: respond(204), KEYS._replace(not_before_ns=10**18)).status == 204
+    client_timeout.check("GET app")
