@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from labkit.lab.invariants.rules import VERSION_ORDER
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
-from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ANSWERED, AskEnded, Committed, OperationEnded, RequestAnswered
 from labkit.lab.wire.seen_versions import made_version
 from labkit.service.durations import SECOND_NS
@@ -125,45 +124,39 @@ class VersionOrder(StandingRule):
         if seen is not None:
             history = self._scene.queries.parts.ledger.histories.current.get(report.cluster)
             if seen.version and history is not None:
-                self._judge((seen.path, history), report.started_ns, _answered(report, seen.version, asker, False))
+                answer = VersionAnswered(report.at_ns, seen.version, asker, False)
+                self._judge((seen.path, history), report.started_ns, answer)
             return
         attempts = self._made.pop(correlation[:2], None)
         if attempts is not None and report.outcome == ANSWERED:
-            made = _of_attempt(attempts, correlation)
-            self._judge(made.secret, report.started_ns, _answered(report, made.version, asker, True))
+            # What an earlier attempt made may be answered by a later one.
+            made = attempts.get(correlation.attempt) or attempts[max(attempts)]
+            self._judge(made.secret, report.started_ns, VersionAnswered(report.at_ns, made.version, asker, True))
 
     def _judge(self, secret: Secret, started_ns: int, answer: VersionAnswered) -> None:
         """Compare an answer with those that came before its operation began, and keep it if it is the newest."""
         if self._lives.get(secret, -1) >= started_ns:
             return
-        answers = self._answers.get(secret, ())
-        if answers:
-            self.judged += 1
-            for other in reversed(answers):
-                before = other.at_ns < started_ns
-                if before or (other.version == answer.version and other.is_write and answer.is_write):
-                    self._compare(secret[0], other, answer, before=before)
-                    break
-        if not answers or answer.version > answers[-1].version:
-            self._answers[secret] = (*answers, answer)[-MAX_ANSWERS:]
+        answers = self._answers.get(secret)
+        if answers is None:
+            self._answers[secret] = (answer,)
+            return
+        self.judged += 1
+        _, version, _, is_write = answer
+        for other in reversed(answers):
+            before = other.at_ns < started_ns
+            twice = other.version == version and is_write and other.is_write
+            if before or twice:
+                if twice or version < other.version + (is_write and before):
+                    self._found(secret[0], other, answer, twice=twice)
+                break
+        if version > answers[-1].version:
+            self._answers[secret] = (*answers[-MAX_ANSWERS + 1 :], answer)
 
-    def _compare(self, path: str, other: VersionAnswered, answer: VersionAnswered, *, before: bool) -> None:
-        least = other.version + (answer.is_write and before)
-        twice = answer.version == other.version and answer.is_write and other.is_write
+    def _found(self, path: str, other: VersionAnswered, answer: VersionAnswered, *, twice: bool) -> None:
         if twice:
             text = f"version {answer.version} of {path} was given twice: to {answer.text}, and to {other.text}"
-        elif answer.version < least:
+        else:
             text = f"{answer.text}, has version {answer.version} of {path}, and {other.text} before it began, has"
             text += f" version {other.version}"
-        else:
-            return
         self._scene.found(VERSION_ORDER, text)
-
-
-def _answered(report: OperationEnded | AskEnded, version: int, asker: str, is_write: bool) -> VersionAnswered:
-    return VersionAnswered(report.at_ns, version, asker, is_write)
-
-
-def _of_attempt(attempts: dict[int, AttemptVersion], correlation: Correlation) -> AttemptVersion:
-    """Return what the attempt made that was answered; what an earlier one made may be answered by a later one."""
-    return attempts.get(correlation.attempt) or attempts[max(attempts)]
