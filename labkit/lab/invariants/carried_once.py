@@ -23,10 +23,11 @@ MAX_KEPT = 512
 class CarriedOnce(StandingRule):
     """The newest attempts that committed something, and in which history."""
 
-    __slots__ = ("_done",)
+    __slots__ = ("_done", "_histories")
 
     def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
         super().__init__(scene, state)
+        self._histories = scene.queries.parts.ledger.histories
         self._done: dict[Correlation, int] = dict(state.get("done", ()))
 
     @property
@@ -44,7 +45,7 @@ class CarriedOnce(StandingRule):
         if correlation is None or not report.commits or report.part not in ("", ENDED):
             return
         self.judged += 1
-        history = self._scene.queries.parts.ledger.histories.current.get(report.cluster, -1)
+        history = self._histories.current.get(report.cluster, -1)
         done = self._done
         if done.get(correlation) == history:
             who = f"attempt {correlation.attempt} of request {correlation.number} of {correlation.asker}"

@@ -52,10 +52,11 @@ class AttemptVersion(NamedTuple):
 class VersionOrder(StandingRule):
     """The newest answers of each secret, when its life began, and what was made for whoever waits for an answer."""
 
-    __slots__ = ("_answers", "_lives", "_made")
+    __slots__ = ("_answers", "_histories", "_lives", "_made")
 
     def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
         super().__init__(scene, state)
+        self._histories = scene.queries.parts.ledger.histories
         self._answers: dict[Secret, tuple[VersionAnswered, ...]] = dict(state.get("answers", ()))
         self._lives: dict[Secret, int] = dict(state.get("lives", ()))
         self._made: dict[tuple[str, int], dict[int, AttemptVersion]] = {
@@ -87,7 +88,7 @@ class VersionOrder(StandingRule):
         if made is None:
             return
         queries = self._scene.queries
-        secret = made.path, queries.parts.ledger.histories.current[report.cluster]
+        secret = made.path, self._histories.current[report.cluster]
         if not made.version:
             self._lives[secret] = queries.now
             self._answers.pop(secret, None)
@@ -122,7 +123,7 @@ class VersionOrder(StandingRule):
     def _end(self, report: OperationEnded | AskEnded, asker: str) -> None:
         seen, correlation = report.seen, report.correlation
         if seen is not None:
-            history = self._scene.queries.parts.ledger.histories.current.get(report.cluster)
+            history = self._histories.current.get(report.cluster)
             if seen.version and history is not None:
                 answer = VersionAnswered(report.at_ns, seen.version, asker, False)
                 self._judge((seen.path, history), report.started_ns, answer)
