@@ -13,16 +13,18 @@ from typing import Any
 
 from labkit.lab.checkpoints import Checkpoint, Checkpoints
 from labkit.lab.invariants import Invariants
+from labkit.lab.obstacles import cut_lines, unserved
 from labkit.lab.operations.runbook_effects import Ask, RunbookError
 from labkit.lab.parts import Parts
 from labkit.lab.wire.bodies import own_answer
 from labkit.service.arguments import duration_ns
-from labkit.service.durations import parse_duration
+from labkit.service.durations import SECOND_NS, parse_duration
 from labkit.service.message import Response
 from labkit.service.silence import Silence
 
 MAX_RUNBOOK_TIME = "30d"  # runbooks end by themselves: they wait as long as there is progress
 MAX_WAIT = "1h"
+MIN_WAIT_NS = SECOND_NS
 SLICE_ITEMS = 1_000
 
 
@@ -131,7 +133,10 @@ class TimePassage:
             answer = console.answers.pop(number)
         if answer.status == 0:
             self.run(deadline_ns)  # all that falls due up to then has happened
-            raise Silence(f"{ask.method} {ask.path} on {ask.cluster}: no answer within {timeout} of simulated time")
+            text = f"{ask.method} {ask.path} on {ask.cluster}: no answer within {timeout} of simulated time"
+            with self.turns:
+                why = unserved(self._parts, ask.cluster, ask.node)
+            raise Silence(f"{text}: {why}" if why else text)
         return own_answer(answer)
 
     def work_through(self, runbook: str, **arguments: Any) -> str:
@@ -140,15 +145,19 @@ class TimePassage:
         with self.turns:
             self._refuse_running()
             number = console.start(runbook, **arguments)
-            limit_ns = self._parts.now + parse_duration(MAX_RUNBOOK_TIME)
+            began_ns = self._parts.now
+            limit_ns = began_ns + parse_duration(MAX_RUNBOOK_TIME)
         ended, clock = console.finished, self._parts.clock
         if number not in ended:
             self.run(stop=lambda: number in ended or clock.now > limit_ns)
         with self.turns:
             finished = console.finished.pop(number, None)
-        if finished is None or not finished.ok:
-            raise RunbookError(finished.text if finished else f"{runbook} did not end within {MAX_RUNBOOK_TIME}")
-        return finished.text
+            if finished is not None and finished.ok:
+                return finished.text
+            waited = clock.now - began_ns >= MIN_WAIT_NS  # what is refused at once met no cut line
+            why = cut_lines(self._parts, tuple(arguments.values())) if waited else ""
+        text = finished.text if finished else f"{runbook} did not end within {MAX_RUNBOOK_TIME}"
+        raise RunbookError(f"{text}; {why}" if why else text)
 
     def _refuse_running(self) -> None:
         """Raise RuntimeError where time cannot pass for an answer, before anything is asked."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.lessons.answers import chosen, number
+from labkit.lessons.catalogue import LESSONS, plan
 from labkit.lessons.judging import ELSEWHERE, Judgement, conditions_of, judge
 from labkit.lessons.overlooked import overlooked
 from labkit.lessons.plan import Exercise, LessonPlan, Question, Recall, takes_so_many
@@ -166,7 +167,7 @@ class Lesson:
         return self._said(HINT, *lines)
 
     def done(self) -> RowTable:
-        """Show what you predicted, and how far you are with each exercise."""
+        """Show what you predicted, how far you are with each exercise, and which notebook is the next."""
         rows = []
         for question in self.plan.questions:
             kept = self._kept("predict", question.name)
@@ -176,7 +177,9 @@ class Lesson:
         for exercise in self.plan.exercises:
             skill = self._kept("check", exercise.name).get("skill", "open")
             rows.append({"part": f"exercise {exercise.name}", "so far": MEANS.get(skill, skill)})
-        return RowTable(f"Lesson {self.plan.number}, so far", rows)
+        after = next((one for one in sorted(LESSONS) if one > self.plan.number), "")
+        leads_on = f"; {plan(after).file} is the next notebook" if after else ""
+        return RowTable(f"Lesson {self.plan.number}, so far{leads_on}", rows)
 
     # ---- what stands behind them
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab, Vault
+from labkit.lessons.catalogue import plan
 from labkit.lessons.lesson_handle import Lesson
 from labkit.lessons.said import CANNOT_JUDGE, NOT_ATTEMPTED, NOT_YET, RIGHT
 from tests.lessons.conftest import APP, DOUBLE, KIND, LATEST, PLAN, TWO, set_two
@@ -357,6 +358,13 @@ def test_what_is_near_enough_is_said_to_be(tmp_path, vault):
 
     assert said.outcome == "as you said"
     assert said.lines[0] == "You said 2 and were certain; this lab shows 1, which is near enough."
+
+
+def test_what_is_done_names_the_next_notebook_if_there_is_one(tmp_path):
+    first, last = (Lesson(plan(number), str(tmp_path)) for number in ("00", "09"))
+
+    assert first.done().title == "Lesson 00, so far; 01_secret_versions.ipynb is the next notebook"
+    assert last.done().title == "Lesson 09, so far"
 
 
 def test_after_a_right_answer_nothing_is_left_to_hint_at(here):

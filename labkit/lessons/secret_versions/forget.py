@@ -30,13 +30,14 @@ def start() -> Vault:
 
 
 def look(branch: Vault) -> ForgetSeen:
-    """Wait an hour; then write five times, and read before and after another hour."""
+    """Wait an hour; then write five times, also where a write needs cas, and read before and after another hour."""
     branch.advance("61m")
     known = branch.get("secret/metadata/session")
     versions = list(known.data["versions"]) if known.ok else []
     left = tuple([number for number in versions if branch.get(f"{SESSION}?version={number}").ok])
+    latest = known.data["current_version"] if known.ok else 0
     for number in range(1, WRITES + 1):
-        branch.post(SESSION, {"data": {"n": number}})
+        branch.post(SESSION, {"data": {"n": number}, "options": {"cas": latest + number - 1}})
     found = branch.get("secret/metadata/session")
     readable = [row for row in found.data["versions"].values() if not row["destroyed"]] if found.ok else []
     branch.advance("59m")
@@ -53,6 +54,12 @@ def limit_the_key(vault: Vault) -> None:
 def limit_the_engine(vault: Vault) -> None:
     """Set both limits for everything below secret/."""
     vault.post("secret/config", {"max_versions": 3, "delete_version_after": "3600s"})
+
+
+def limit_and_require_cas(vault: Vault) -> None:
+    """Set both limits, and let no write pass that does not name the version before it."""
+    vault.post("secret/config", {"cas_required": True})
+    vault.post("secret/metadata/session", {"max_versions": 3, "delete_version_after": "1h", "cas_required": True})
 
 
 def _above_the_engine(vault: Vault) -> None:
@@ -132,7 +139,11 @@ FORGET = Exercise(
             ),
         ),
     ),
-    ways={"on the secret": limit_the_key, "on the engine": limit_the_engine},
+    ways={
+        "on the secret": limit_the_key,
+        "on the engine": limit_the_engine,
+        "with cas": limit_and_require_cas,
+    },
     traps=(
         Trap(
             name="versions only",

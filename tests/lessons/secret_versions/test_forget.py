@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from labkit.lessons.judging import judge
-from labkit.lessons.secret_versions.forget import FORGET, SESSION, limit_the_engine, limit_the_key, look, start
+from labkit.lessons.secret_versions.forget import (
+    FORGET,
+    SESSION,
+    limit_and_require_cas,
+    limit_the_engine,
+    limit_the_key,
+    look,
+    start,
+)
 
 
 def test_without_limits_everything_stays():
@@ -20,6 +28,15 @@ def test_both_limits_hold_on_the_secret_or_on_the_engine():
         limit(vault)
         vault.post(SESSION, {"data": {"n": 0}})
         assert look(vault) == ((), 3, 200, 404)
+
+
+def test_where_a_write_needs_cas_the_check_writes_with_it():
+    """Also where versions were written before."""
+    vault = start()
+    limit_and_require_cas(vault)
+    for version in range(2):
+        assert vault.post(SESSION, {"data": {}, "options": {"cas": version}}).ok
+    assert look(vault) == ((), 3, 200, 404)
 
 
 def test_of_two_times_the_shorter_counts():

@@ -11,6 +11,7 @@ from labkit.views.state_words import STATES
 from labkit.views.trace_lines import TEXTS
 
 SYNC_STATE = "sync_state"
+STILL_SECONDARY = "the cluster is secondary now"  # why a secondary's replication stops where it begins again
 
 
 def observed_in_words(event: ObservedEvent) -> str:
@@ -28,11 +29,17 @@ def _state(fields: Mapping[str, Any]) -> str:
     return f"goes from {before} to {after}: {fields['because']}"
 
 
+def _stopped(fields: Mapping[str, Any]) -> str:
+    if fields["reason"] == STILL_SECONDARY:
+        return "ends its replication and begins again: what it is to follow was changed"
+    return f"ends its replication as a secondary: {fields['reason']}"
+
+
 WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "sealed": lambda fields: "is sealed" + (f": {fields['reason']}" if "reason" in fields else ""),
     SYNC_STATE: _state,
     "replication_connected": lambda fields: f"is connected to {host_of(fields['address'])}",
-    "replication_stopped": lambda fields: f"follows nobody: {fields['reason']}",
+    "replication_stopped": _stopped,
     "replication_disconnected": lambda fields: f"lost the connection to its primary: {fields['reason']}",
     "missing_guard": lambda fields: "finds no place in the primary's journal by its guard: it compares trees",
     "guard_found": lambda fields: f"finds its place in the primary's journal by its guard: entry {fields['index']}",

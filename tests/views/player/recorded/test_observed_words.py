@@ -36,3 +36,17 @@ def test_what_labs_observe_has_the_fields_that_are_said(drilled_lab: Lab) -> Non
     assert {one.what for one in seen} >= {"sync_state", "stream_wals", "replication_connected", "merkle_diff"}
     for one in seen:
         assert (observed_in_words(one) == TEXTS["observed"](one)) == (one.what not in WORDS)
+
+
+def test_a_secondary_that_gets_another_primary_is_not_said_to_follow_nobody() -> None:
+    lab = Lab.triangle()
+    lab.replicate("paris", "tokyo")
+    lab.replicate("paris", "lima")
+    lab.failover("paris", "tokyo")
+    stopped = lab.trace.select("observed", what="replication_stopped")
+    said = {observed_in_words(one).partition(" ")[::2] for one in stopped}
+
+    again = "ends its replication and begins again: what it is to follow was changed"
+    assert ("lima-1", again) in said
+    assert ("tokyo-1", "ends its replication as a secondary: the cluster is primary now") in said
+    assert {words for node, words in said if not node.startswith("tokyo")} == {again}
