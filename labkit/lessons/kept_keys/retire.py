@@ -15,7 +15,8 @@ ROWS = 20
 class RetireSeen(NamedTuple):
     """How many rows there are, how many open to a text of the table, and how many to that of their place.
 
-    Then whether a text of version 1 opens, as things are and with the least minimum that the service takes.
+    Then whether a text of version 1 opens, as things are and with the least minimum that the service takes, and
+    whether the key itself may be read out.
     """
 
     rows: int
@@ -23,6 +24,7 @@ class RetireSeen(NamedTuple):
     right: int
     old_opens: bool
     opens_again: bool
+    leaves: bool
 
 
 @KeptStart
@@ -40,7 +42,9 @@ def look(branch: Vault) -> RetireSeen:
     old_opens = opened(branch, old) is not None
     branch.post("transit/keys/rows/config", {"min_decryption_version": 1})
     known = sum(text in texts for text in found)
-    return RetireSeen(len(found), known, right, old_opens, opened(branch, old) is not None)
+    key = branch.get("transit/keys/rows")
+    leaves = key.ok and (key.data["exportable"] or key.data["allow_plaintext_backup"])
+    return RetireSeen(len(found), known, right, old_opens, opened(branch, old) is not None, leaves)
 
 
 def one_by_one(vault: Vault) -> None:
@@ -128,6 +132,12 @@ def _dropped(vault: Vault) -> None:
     vault.post(TABLE, {"data": {"rows": rows_of(vault)[:-1]}})
 
 
+def _backed_up(vault: Vault) -> None:
+    vault.post("transit/keys/rows/config", {"exportable": True, "allow_plaintext_backup": True})
+    vault.get("transit/backup/rows")
+    as_a_batch(vault)
+
+
 def _new_key(vault: Vault) -> None:
     found = [opened(vault, row) for row in rows_of(vault)]
     items = [{"plaintext": text} for text in found]
@@ -203,6 +213,20 @@ RETIRE = Exercise(
                 '`vault.post("transit/keys/rows/trim", {"min_available_version": 2})`',
             ),
         ),
+        Condition(
+            name="never read out",
+            holds=lambda seen: not seen.leaves,
+            says=lambda seen: (
+                "the key may be exported or backed up, and a copy with version 1 could be restored; "
+                '`here.start("retire")` begins again'
+            ),
+            asks="Version 1 may not leave the service: a copy elsewhere is out of reach.",
+            hints=(
+                "Read `transit/keys/rows`: what do exportable and allow_plaintext_backup say?",
+                "What is removed from the service goes on in a copy of the key, wherever that is restored.",
+                "leave `exportable` and `allow_plaintext_backup` as they are in a new start",
+            ),
+        ),
     ),
     ways={
         "one by one": one_by_one,
@@ -223,6 +247,7 @@ RETIRE = Exercise(
         Trap(name="two rows swapped", act=_swapped, refused_by="in their places"),
         Trap(name="the rows reversed", act=_reversed, refused_by="in their places"),
         Trap(name="a row dropped", act=_dropped, refused_by="no row is missing"),
+        Trap(name="backed up before", act=_backed_up, refused_by="never read out"),
         Trap(name="a new key", act=_new_key, refused_by="all rows open"),
     ),
 )

@@ -8,7 +8,7 @@ from labkit.lessons.kept_keys.rows import TABLE, rows_of
 
 
 def test_at_the_start_every_row_opens_and_old_ones_too():
-    assert look(start()) == (ROWS, ROWS, ROWS, True, True)
+    assert look(start()) == (ROWS, ROWS, ROWS, True, True, False)
 
 
 def test_a_minimum_before_the_rows_are_moved_takes_them_all():
@@ -16,10 +16,10 @@ def test_a_minimum_before_the_rows_are_moved_takes_them_all():
     vault.post("transit/keys/rows/rotate")
     vault.post("transit/keys/rows/config", {"min_decryption_version": 2})
 
-    assert look(vault) == (ROWS, 0, 0, False, True)
+    assert look(vault) == (ROWS, 0, 0, False, True, False)
     vault = start()
     one_by_one(vault)
-    assert look(vault) == (ROWS, ROWS, ROWS, False, False)
+    assert look(vault) == (ROWS, ROWS, ROWS, False, False, False)
 
 
 def test_rows_in_another_order_open_in_the_wrong_places():
@@ -42,3 +42,15 @@ def test_a_trim_needs_both_minimums_first():
     assert vault.post("transit/keys/rows/trim", trim).status == 400
     vault.post("transit/keys/rows/config", {"min_encryption_version": 2})
     assert vault.post("transit/keys/rows/trim", trim).ok
+
+
+def test_a_key_that_may_be_backed_up_is_refused_as_its_copy_would_open_old_rows():
+    vault = start()
+    old = rows_of(vault)[0]
+    vault.post("transit/keys/rows/config", {"exportable": True, "allow_plaintext_backup": True})
+    backup = vault.get("transit/backup/rows").data["backup"]
+    one_by_one(vault)
+
+    assert judge(RETIRE, (vault,)).condition == "never read out"
+    vault.post("transit/restore/copy", {"backup": backup})
+    assert vault.post("transit/decrypt/copy", {"ciphertext": old}).ok
