@@ -178,8 +178,9 @@ class Lesson:
             skill = self._kept("check", exercise.name).get("skill", "open")
             rows.append({"part": f"exercise {exercise.name}", "so far": MEANS.get(skill, skill)})
         after = next((one for one in sorted(LESSONS) if one > self.plan.number), "")
-        leads_on = f"; {plan(after).file} is the next notebook" if after else ""
-        return RowTable(f"Lesson {self.plan.number}, so far{leads_on}", rows)
+        if after:
+            rows.append({"part": "the next notebook", "so far": plan(after).file})
+        return RowTable(f"Lesson {self.plan.number}, so far", rows)
 
     # ---- what stands behind them
 
