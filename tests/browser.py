@@ -117,11 +117,12 @@ class Browser:
         return found
 
     def open(self, url: str) -> None:
-        """Go to an address, and wait until the page is loaded."""
-        self.events.clear()
-        self.call("Page.navigate", url=url)
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._read())
+        """Go to an address, and wait until the page is loaded; what the page before asked for is over by then."""
+        for address in ("about:blank", url):
+            self.events.clear()
+            self.call("Page.navigate", url=address)
+            while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+                self.events.append(self._read())
 
     def evaluate(self, script: str) -> Any:
         """Return the value of an expression, which may be a promise."""
