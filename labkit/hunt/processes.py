@@ -41,6 +41,8 @@ class Pool(ProcessPoolExecutor):
 
     def submit(self, fn: Callable[P, Result], /, *args: P.args, **kwargs: P.kwargs) -> Future[Result]:
         """Give some work to a process, which is started if none waits: it keeps the signals that are blocked here."""
+        if not hasattr(signal, "pthread_sigmask"):  # a system without it
+            return super().submit(fn, *args, **kwargs)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
         try:
             return super().submit(fn, *args, **kwargs)

@@ -78,6 +78,13 @@ def test_processes_leave_an_interrupt_to_this_one_from_their_start_on():
 
 
 @pytest.mark.slow
+def test_where_signals_cannot_be_blocked_work_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delattr(signal, "pthread_sigmask")
+
+    assert list(in_order(squared, range(4), 2)) == [0, 1, 4, 9]
+
+
+@pytest.mark.slow
 def test_none_outlives_a_process_that_was_killed():
     asking = subprocess.Popen([sys.executable, "-c", ASKING], stdout=subprocess.PIPE, text=True)
     assert asking.stdout is not None

@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from labkit.lab.measures.traffic import API_KINDS
@@ -58,29 +60,36 @@ def client_moves(messages: Iterable[Carried], groups: Sequence[ClientPlan]) -> l
 
 def _moves(client: str, messages: Sequence[Carried], plan: ClientPlan) -> Iterator[ClientMove]:
     """Yield the moves of one client, from what it sent and was sent."""
-    requests = sorted((one for one in messages if one.source == client), key=lambda one: one.sent_ns)
-    answers = [one for one in messages if one.target == client and not one.lost]
-    heard: dict[str, list[int]] = {}
-    for answer in answers:
-        heard.setdefault(answer.source, []).append(answer.at_ns)
-    last: Carried | None = None
+    requests = sorted((one for one in messages if one.source == client), key=_sent_ns)
+    asked: dict[str, list[Carried]] = {}
     for request in requests:
-        if last is not None and request.target != last.target:
-            silent = _unanswered(request, requests, heard.get(last.target, ()), (last.target, plan.timeout_ns))
+        asked.setdefault(request.target, []).append(request)
+    heard: dict[str, list[int]] = {}
+    for answer in messages:  # by their ends
+        if answer.target == client and not answer.lost:
+            heard.setdefault(answer.source, []).append(answer.at_ns)
+    for last, request in pairwise(requests):
+        if request.target != last.target:
+            of_host = (asked[last.target], heard.get(last.target, []))
+            silent = _unanswered(request.sent_ns, *of_host, plan.timeout_ns)
             row = -1 if silent is None else silent.row
             ends = (last.target, request.target)
             yield ClientMove(request.sent_ns, request.sent_ns, *ends, (client,), plan.timeout_ns, row)
-        last = request
 
 
-def _unanswered(
-    move: Carried, requests: Sequence[Carried], heard_ns: Iterable[int], asked: tuple[str, int]
-) -> Carried | None:
-    """Return the last request to a host whose time was over at a move, and since which the host answered nothing."""
-    host, timeout_ns = asked
-    over = [one for one in requests if one.target == host and one.sent_ns + timeout_ns <= move.sent_ns]
-    heard = max((at_ns for at_ns in heard_ns if at_ns <= move.sent_ns), default=-1)
-    return over[-1] if over and over[-1].sent_ns > heard else None
+def _sent_ns(message: Carried) -> int:
+    return message.sent_ns
+
+
+def _unanswered(at_ns: int, asked: Sequence[Carried], heard_ns: Sequence[int], timeout_ns: int) -> Carried | None:
+    """Return the last request to a host whose time was over at an instant, and since which the host answered nothing.
+
+    ``heard_ns``: when it answered, in order.
+    """
+    over = bisect_right(asked, at_ns - timeout_ns, key=_sent_ns)
+    answered = bisect_right(heard_ns, at_ns)
+    heard = heard_ns[answered - 1] if answered else -1
+    return asked[over - 1] if over and asked[over - 1].sent_ns > heard else None
 
 
 def _gathered(moves: Iterable[tuple[ClientMove, str]]) -> Iterator[ClientMove]:

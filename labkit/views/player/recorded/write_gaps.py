@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from labkit.lab.causes.message_causes import seconds
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.records.ledger import Write
 from labkit.lab.records.loss_and_outage import Promotion
-from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.service.durations import MILLISECOND_NS
 from labkit.views.player.recorded.write_ways import way_of
 
 
@@ -62,11 +63,6 @@ class WriteGap(NamedTuple):
         starts = (self.from_ns, *(part.to_ns for part in self.parts))
         said = [f"{seconds(part.to_ns - start)} {part.words}" for start, part in zip(starts, self.parts, strict=False)]
         return f"no write succeeded for {seconds(self.to_ns - self.from_ns)}: {', '.join(said)}"
-
-
-def seconds(length_ns: int) -> str:
-    """Return a length of time in words, to the millisecond."""
-    return f"{length_ns / SECOND_NS:.3f} s"
 
 
 def write_gaps(run: RecordedRun) -> list[tuple[Promotion, WriteGap]]:
