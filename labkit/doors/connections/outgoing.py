@@ -7,6 +7,8 @@
    ``LINGER_S`` seconds: bytes that nobody reads would make the system take the answer back (RFC 9112 §9.6).
 4. A large answer is handed on in pieces, one a turn of the loop: as a whole it would be copied several times in one.
    Until the last piece the connection is as when the client reads slowly.
+5. A transport is closed once: one with TLS that is closed while it says its farewell forgets what it stands on, and
+   raises from then on whatever it is asked.
 """
 
 from __future__ import annotations
@@ -106,7 +108,7 @@ class Outgoing:
 
     def _close(self) -> None:
         if not self._transport.can_write_eof():
-            self._transport.close()
+            self._close_transport()
             return
         try:
             self._transport.write_eof()
@@ -114,15 +116,20 @@ class Outgoing:
             self._transport.abort()
             return
         self._transport.resume_reading()
-        self._loop.call_later(LINGER_S, self._transport.close)
+        self._loop.call_later(LINGER_S, self._close_transport)
+
+    def _close_transport(self) -> None:
+        """Close the transport unless that has begun (rule 5)."""
+        if not self._transport.is_closing():
+            self._transport.close()
 
     def end(self) -> None:
         """End the connection at once, after what was written."""
         self.closing = True
         if self._rest:
-            self._ending = self._transport.close
+            self._ending = self._close_transport
         else:
-            self._transport.close()
+            self._close_transport()
 
     def end_now(self) -> None:
         """End it as ``end`` does, and with TLS wait for no farewell where the client has taken all."""

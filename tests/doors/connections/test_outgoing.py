@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +17,8 @@ from labkit import Vault
 from labkit.doors.connections import outgoing
 from labkit.doors.connections.outgoing import LINGER_S, PIECE_BYTES, UNREAD_S, Outgoing, UnreadAnswers
 from labkit.doors.served_door import ServedDoor
+from labkit.doors.server_thread import DoorSettings
+from labkit.doors.tls_files import make_tls_files
 from labkit.service.message import Response, respond
 from tests.doors.connections.echoed_connection import Timers, Wire, connection
 
@@ -163,6 +167,49 @@ def test_a_server_that_stops_waits_only_for_what_is_unread(
     Outgoing(wire, Timers(), asyncio.Protocol()).end_now()  # type: ignore[arg-type]  # as far as it is used
 
     assert done == ["close", "abort"][: 1 + aborted]
+
+
+def test_a_server_that_stops_during_a_farewell_with_tls_ends_the_connection() -> None:
+    done: list[str] = []
+
+    class Farewell(Slow):
+        """A transport as asyncio has it with TLS: a second close leaves it nothing to stand on."""
+
+        def is_closing(self) -> bool:
+            return "close" in done
+
+        def close(self) -> None:
+            done.append("close")
+
+        def abort(self) -> None:
+            done.append("abort")
+
+        def get_write_buffer_size(self) -> int:
+            if done.count("close") > 1:
+                raise AttributeError("'NoneType' object has no attribute '_get_write_buffer_size'")
+            return 0
+
+    end = Outgoing(Farewell(), Timers(), asyncio.Protocol())  # type: ignore[arg-type]  # as far as it is used
+    end.end()
+    end.end_now()
+
+    assert done == ["close", "abort"]
+
+
+def test_a_server_with_tls_stops_while_clients_have_not_said_farewell(tmp_path: Path) -> None:
+    files = make_tls_files(tmp_path)
+    trusting = ssl.create_default_context(cafile=files.authority)
+    with ServedDoor(Sink(), settings=DoorSettings(tls=files)) as url:
+        port = urlsplit(url).port or 0
+        lines = [
+            trusting.wrap_socket(socket.create_connection(("127.0.0.1", port), 10), server_hostname="localhost")
+            for _ in range(3)
+        ]
+        for line in lines:
+            line.sendall(b"GET /v1/1a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            assert line.recv(100_000).startswith(b"HTTP/1.1 200")
+    for line in lines:
+        line.close()
 
 
 class Sink:
