@@ -115,8 +115,7 @@ async function compare() {
   $("apart-words").textContent = `Here is this run, there the one before.\n${found.text}`;
   $("apart-picture").innerHTML = found.html;
   $("apart").hidden = false;
-  $("apart").focus();
-  return { text: found.text.split("\n")[0] };
+  return { text: found.text.split("\n")[0], show: $("apart") };
 }
 
 // ---- what is done ----
@@ -126,9 +125,10 @@ async function act(line, work) {
   if (busy) return say("the one before is still under way", true);
   busy = true;
   say(`${line} …`);
-  let words, refused = false;
+  let words, show, refused = false;
   try {
     const result = await work();
+    show = result.show;
     words = `${result.did || line}: ${result.text || "done"}`;
     refused = result.ok === false;
   } catch (error) {
@@ -137,6 +137,9 @@ async function act(line, work) {
   await refresh(true).catch((error) => { words += ` (not up to date: ${error.message})`; });
   busy = false;
   say(words, refused);
+  if (!show) return;
+  show.focus({ preventScroll: true });
+  show.scrollIntoView();
 }
 
 function button(text, line, work, id = "") {
