@@ -17,7 +17,7 @@ function summed(differences) {
 }
 
 const SIGNS = Array.from({ length: 94 }, (_, place) => String.fromCharCode(33 + place)).filter((sign) => !"\"'<\\".includes(sign));
-const HALF = SIGNS.length >> 1;
+const LAST = 70;
 const PLACES = new Map(SIGNS.map((sign, place) => [sign, place]));
 
 // The numbers of a column, which may have been packed as text; `signed` where some may be below 0.
@@ -27,9 +27,9 @@ function numbersOf(column, signed) {
   let [value, scale] = [0, 1];
   for (const sign of column) {
     const place = PLACES.get(sign);
-    value += (place % HALF) * scale;
-    scale *= HALF;
-    if (place < HALF) {
+    value += (place % LAST) * scale;
+    scale *= SIGNS.length - LAST;
+    if (place < LAST) {
       found.push(!signed ? value : value % 2 ? -(value + 1) / 2 : value / 2);
       [value, scale] = [0, 1];
     }
