@@ -4,7 +4,8 @@
    most numbers have one or two: so they need fewer signs than with as many of both kinds.
 2. A column that may hold a number below 0 says so by its name (``SIGNED``): it then holds 2n, and for negative ones
    -2n - 1.
-3. When a message ended is not there: it follows from when its cause ended, how much later it was sent, and how long it
+3. What packs worst, how long messages took, is last: a packer's table of signs suits what is near.
+4. When a message ended is not there: it follows from when its cause ended, how much later it was sent, and how long it
    took.  Of those without a cause it is how much later than the one before.
 """
 
@@ -35,7 +36,9 @@ def packed(data: Mapping[str, Any]) -> dict[str, Any]:
     for part, names in COLUMNS.items():
         found[part] = {**data[part], **{name: text_of(data[part][name]) for name in names}}
     found["messages"]["sent"] = text_of(map(with_sign, _sent_later(data)))
+    found["messages"]["took"] = found["messages"].pop("took")
     del found["messages"]["at"]
+    found["messages"] = found.pop("messages")
     if data["trees"] is not None:
         apart = data["trees"]["apart"]
         columns = {name: text_of(map(with_sign, apart[name])) for name in SIGNED["apart"]}
