@@ -2,7 +2,7 @@
 
 1. A frame cannot ask its page: what stands in the page is added up here, in a wide frame and in a narrow one, with some
    room to spare for fonts that are larger.
-2. A long table scrolls within itself, and is no higher than the page's style says.
+2. A long table scrolls within itself: it is at most as high as the page's style says.
 """
 
 from __future__ import annotations

@@ -203,7 +203,8 @@ def test_a_row_below_that_is_pressed_brings_the_whole_map_into_view(
     opened(browser, failover.play(), tmp_path)
     browser.evaluate("document.querySelector('#happened tbody tr:last-child').scrollIntoView()")
     browser.evaluate("document.querySelector('#lost tbody tr').click()")
-    inside = "(({ top, bottom }) => [top > -1, bottom < innerHeight + 1])(document.getElementById(%r).getBoundingClientRect())"
+    box = "document.getElementById(%r).getBoundingClientRect()"
+    inside = f"(({{ top, bottom }}) => [top > -1, bottom < innerHeight + 1])({box})"
 
     assert browser.evaluate("scrollY") > 0 or width == 1280
     assert browser.evaluate(inside % "map") == [True, True]

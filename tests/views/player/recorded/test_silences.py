@@ -8,7 +8,7 @@ from labkit import Lab
 from labkit.lab.measures.state_spans import Span
 from labkit.views.player.data import data_of
 from labkit.views.player.recorded.recording import recording_of
-from labkit.views.player.recorded.silences import Silence, silences_of
+from labkit.views.player.recorded.silences import SilentStretch, silences_of
 from labkit.views.player.stage import stage_of
 from tests.views.player.scripts import asked
 
@@ -24,7 +24,7 @@ def spans(*parts: tuple[int, int, str, str]) -> list[Span]:
 def silences(parts: list[Span], *heard_s: float) -> list[tuple[float, float]]:
     """The silences of tokyo in seconds."""
     found = silences_of("tokyo", parts, [int(at * SECOND) for at in heard_s])
-    assert all(isinstance(one, Silence) and one.cluster == "tokyo" for one in found)
+    assert all(isinstance(one, SilentStretch) and one.cluster == "tokyo" for one in found)
     return [
         (one.from_ns / SECOND, one.to_ns / SECOND)
         for one in silences_of("tokyo", parts, [int(at * SECOND) for at in heard_s])
