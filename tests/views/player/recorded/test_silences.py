@@ -61,6 +61,6 @@ def test_a_secondary_of_a_dead_primary_says_when_it_heard_last(tmp_path: Path) -
     if said is None:
         return
     assert said[0] == ["primary", "secondary, streaming"]
-    assert said[1] == ["down: 3 nodes down", "secondary, streaming, last heard 1.2 s ago"]
+    assert said[1] == ["down: 3 nodes down", "secondary, streaming as of 1.2 s ago"]
     ago = (instants[2] - last_ns // 1_000) / 1e6
-    assert said[2][1] == f"secondary, streaming, last heard {ago:.1f} s ago"
+    assert said[2][1] == f"secondary, streaming as of {ago:.1f} s ago"
