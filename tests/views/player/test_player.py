@@ -179,6 +179,8 @@ def test_it_opens_at_the_first_instant_of_interest(failover: Lab, browser: Brows
     lost = min(write.at_ns for write in failover.ledger.lost())
     assert at(browser) == lost // 1_000 / 1e6, "the first lost write is acknowledged before the crash that loses it"
     assert browser.evaluate(TEXT % "spoken") == ""
+    now = browser.evaluate("document.getElementById('time').getAttribute('aria-valuenow')")
+    assert float(now) == pytest.approx(lost / SECOND_NS, abs=0.0006), "a number, without a unit"
 
     quiet = Lab.pair(seed=7).run("2s")
     opened(browser, quiet.play(), tmp_path)

@@ -30,7 +30,7 @@ function makeCursor(element, data, pace) {
 
   function put(at, words) {
     line.setAttribute("transform", `translate(${xOf(at).toFixed(1)})`);
-    element.setAttribute("aria-valuenow", inSeconds(at));
+    element.setAttribute("aria-valuenow", parseFloat(inSeconds(at)));
     element.setAttribute("aria-valuetext", words.slice(0, 200));
     follow(element, [xOf(at) / width]);
   }
