@@ -32,7 +32,7 @@ from tests.lessons.numbers.runs import Runs
 from tests.lessons.numbers.texts import Text, numbers_in
 
 DIGITS = re.compile(r"\d+(?:_\d{3})*(?:\.\d+)?")
-MAX_IMAGINED = 18
+MAX_IMAGINED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,9 @@ def code_of(lesson: str) -> str:
 
 def seconds(duration: str) -> float:
     """Return a duration such as 200ms in seconds."""
-    value, unit = re.fullmatch(r"([\d.]+)(us|ms|s|m|h)", duration).groups()  # type: ignore[union-attr]
+    found = re.fullmatch(r"([\d.]+)(us|ms|s|m|h)", duration)
+    assert found is not None, duration
+    value, unit = found.groups()
     return round(float(value) * {"us": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3_600}[unit], 9)
 
 

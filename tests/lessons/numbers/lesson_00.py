@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labkit.lessons.tour.questions import ORDERS, acknowledged
 from labkit.lessons.tour.sixth import SAVE_THE_SIXTH, TAKEOVER, wait_before
-from tests.lessons.numbers.claims import answered, done, given, known, listed, measured, seconds
+from tests.lessons.numbers.claims import answered, done, given, imagined, known, listed, measured, seconds
 from tests.lessons.numbers.runs import begun, clusters, crossing_ms, crossing_s, nodes
 
 
@@ -47,4 +47,8 @@ CLAIMS = {
     '`lab.run("15s")`': known(lambda: seconds(TAKEOVER)),
     "when one node is lost": measured(lambda runs: leaders_after_a_loss()),
     '`lab.run("1s")` before the loss': done(wait_before, 'lab.run("1s")\n    lab.crash'),
+    "## A second earlier": given('later.run("1s")\nlater.crash'),
+    "An hour takes a moment here": imagined("any time that is simulated, however long it is"),
+    "lost, and a second later": given('lab.run("1s")\nlab["tokyo"].promote()'),
+    "the order a second to arrive": done(wait_before, 'lab.run("1s")\n    lab.crash'),
 }

@@ -73,6 +73,18 @@ def parts_of_a_read() -> int:
     return len(vault.get(COUNT).data)
 
 
+def readable_for_h() -> float:
+    """For how many hours a right way lets a version be read."""
+    vault = begun("01", "forget")
+    limit_the_key(vault)
+    vault.post("secret/data/session", {"data": {"n": 1}})
+    minutes = 0
+    while vault.get("secret/data/session").ok:
+        vault.advance("1m")
+        minutes += 1
+    return minutes / 60
+
+
 def limits() -> list[str]:
     """Which settings the right way limits a secret by."""
     vault = begun("01", "forget")
@@ -83,7 +95,7 @@ def limits() -> list[str]:
 def helped_by() -> int:
     """The value with which a path says what it takes."""
     vault = lone_versions(1)
-    return 1 if vault.get("secret/data/app?help=1").body["help"] else 0  # type: ignore[index]
+    return int("help" in (vault.get("secret/data/app?help=1").body or {}))
 
 
 CLAIMS = {
@@ -114,4 +126,7 @@ CLAIMS = {
     "what version 3 held": measured(lambda runs: good_version()),
     "undelete version 3": done(undelete_it, '{"versions": [3]}'),
     "All three versions": measured(lambda runs: len(states())),
+    "be read for an hour": measured(lambda runs: readable_for_h()),
+    "An hour after it was written": measured(lambda runs: readable_for_h()),
+    "For an hour after it was written": measured(lambda runs: readable_for_h()),
 }

@@ -108,4 +108,6 @@ CLAIMS = {
     "one text or a batch": listed("one text"),
     "only then forbid version 1": measured(lambda runs: first_and_second()[0]),
     "all rows by one request": measured(lambda runs: requests_of_a_batch()),
+    "after a year": imagined("how long the reader lets pass in the stretch"),
+    "After a month": given('"720h"', times=1 / 24 / 30),
 }

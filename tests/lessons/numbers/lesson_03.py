@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+from base64 import urlsafe_b64decode
 
 from labkit import Vault
 from labkit.lessons.machine_logins import shift
@@ -10,6 +12,8 @@ from labkit.lessons.machine_logins.five_reasons import SHOWN, WANTED, by_claims,
 from labkit.lessons.machine_logins.machines import five_tries, reasons
 from labkit.lessons.machine_logins.questions import HOUR_S, LOGINS
 from labkit.lessons.machine_logins.shift import RENEWAL_MINUTES, explicit_maximum, role_maximum
+from labkit.lessons.plan import Act
+from labkit.trace import SECOND_NS
 from tests.lessons.numbers.claims import answered, code_of, done, given, imagined, known, listed, measured
 from tests.lessons.numbers.runs import begun
 
@@ -22,10 +26,10 @@ def with_a_good_signature() -> list[int]:
     return [sum(reason not in ("algorithm", "signature") for reason in found), len(found)]
 
 
-def reasons_of(way: object) -> int:
+def reasons_of(way: Act) -> int:
     """How many reasons a way leaves in the audit file beside those of the lesson."""
     vault = begun("03", "five_reasons")
-    way(vault)  # type: ignore[operator]
+    way(vault)
     return len(look(vault).new)
 
 
@@ -68,6 +72,28 @@ def helped_by() -> int:
     """The value with which a path says what it takes."""
     vault = begun("03", "shift")
     return 1 if vault.get("auth/cloud/role/shift?help=1").body["help"] else 0
+
+
+def unrenewed_for_h() -> float:
+    """For how many hours a token of the right way lives that nobody renews."""
+    vault = begun("03", "shift")
+    explicit_maximum(vault)
+    token = vault.cloud.vm("web-1").login(vault, role="shift").auth["client_token"]
+    minutes = 0
+    while vault.get("auth/token/lookup-self", token=token).ok:
+        vault.advance("1m")
+        minutes += 1
+    return minutes / 60
+
+
+def signed_for_days() -> float:
+    """For how many days a statement is good at the most, of the machines of the cloud."""
+    vault, most = Vault.dev(seed=5), 0
+    for name in ("web-1", "web-2", "db-1"):
+        part = vault.cloud.vm(name).token().split(".")[1]
+        claims = json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        most = max(most, claims["exp"] - vault.core.now() // SECOND_NS)
+    return most / 86_400
 
 
 def shift_hours() -> float:
@@ -145,4 +171,12 @@ CLAIMS = {
     "go on for 8 h 10 min": known(lambda: hours_and_minutes("after_end")),
     "Five tokens of web-1": measured(lambda runs: reasons_of(by_claims)),
     "Three headers, a signature": measured(lambda runs: headers()),
+    "a JWT, good for a day or less": measured(lambda runs: signed_for_days()),
+    "its tokens end an hour after": measured(lambda runs: unrenewed_for_h()),
+    "A token lives an hour at a time": given('"ttl": "1h"'),
+    "before, a second after each change": given('("1s", "1s", "5m")'),
+    "ends an hour after": measured(lambda runs: unrenewed_for_h()),
+    "has to live for an hour": measured(lambda runs: unrenewed_for_h()),
+    "live for longer than an hour": measured(lambda runs: unrenewed_for_h()),
+    "before each hour is over": measured(lambda runs: unrenewed_for_h()),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from labkit import Vault
 from labkit.lessons.distance.law import CASES, by_formula
 from labkit.lessons.distance.line import measured as on_the_line
@@ -9,7 +11,7 @@ from labkit.lessons.distance.questions import FACTOR
 from labkit.lessons.distance.silence import NAMES, impatient_and_dead, look, short_and_long_stall
 from labkit.lessons.plan import Act
 from labkit.service.silence import Silence
-from tests.lessons.numbers.claims import answered, code_of, given, imagined, known, measured
+from tests.lessons.numbers.claims import answered, code_of, done, given, imagined, known, measured
 from tests.lessons.numbers.runs import Runs, begun, crossing_ms, nodes
 
 
@@ -49,6 +51,14 @@ def compared_within_s() -> int:
     lab.heal()
     lab.run("10s")
     return 10 if lab.trace.select("observed", what="merkle_diff") and lab["paris"].root == lab["tokyo"].root else 0
+
+
+def answered_within_ms() -> int:
+    """Within how many milliseconds, whole ones, a node that leads has answered a write."""
+    lab = begun("04", "silence")
+    before = lab.now
+    lab["paris"].post("secret/data/orders/one", {"data": {}})
+    return math.ceil((lab.now - before) / 1e6)
 
 
 def far_ms(runs: Runs) -> int:
@@ -116,4 +126,7 @@ CLAIMS = {
     "crash or pause one node": measured(lambda runs: len(faults(impatient_and_dead, "crash"))),
     "One of the two": known(lambda: len(NAMES)),
     "Stall the leader twice": measured(lambda runs: len(faults(short_and_long_stall, "pause"))),
+    "its power; a second later": given('lab.run("1s")\ndone'),
+    "is there within a millisecond": measured(lambda runs: answered_within_ms()),
+    "one leader within a second": done(short_and_long_stall, '"secret/data/orders/one", "1s"'),
 }

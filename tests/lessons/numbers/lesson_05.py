@@ -96,4 +96,5 @@ CLAIMS = {
     "give it half a minute": done(by_a_write, 'timeout="30s"', times=1 / 60),
     "Look at paris five times": done(by_health, "range(5)"),
     "give three shares": done(by_requests, "unseal_keys[:3]"),
+    "wants a minute, to be sure": known(lambda: SLOW_S / 60),
 }

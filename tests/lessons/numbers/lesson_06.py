@@ -7,7 +7,7 @@ from labkit.lessons.two_primaries.clean_up import keep_tokyo
 from labkit.lessons.two_primaries.fence import FENCE, LATER, demote_first
 from labkit.lessons.two_primaries.questions import WAITED_S
 from labkit.lessons.two_primaries.split import takers
-from labkit.lessons.two_primaries.stall import stall_short
+from labkit.lessons.two_primaries.stall import stall_long, stall_short
 from labkit.lessons.worlds import branched
 from tests.lessons.numbers.claims import done, example, given, imagined, known, measured, seconds
 from tests.lessons.numbers.runs import Runs, begun, clusters, nodes
@@ -130,4 +130,6 @@ CLAIMS = {
     "between two answers to one question": imagined("what a rule that merges would have to decide"),
     '`lab.run("5s")`': measured(lambda runs: taken_over_within_s()),
     "for five seconds": done(stall_short, 'timeout="1s"', 'lab.run("4s")', running=True),
+    "asked now and a minute later": known(lambda: seconds(LATER) / 60),
+    "the leader for a minute": done(stall_long, "30s", "10s", "20s", running=True, times=1 / 60),
 }

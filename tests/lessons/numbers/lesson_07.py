@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
+import pytest
+
+from labkit.lessons.damaged_tree import questions
 from labkit.lessons.damaged_tree.orders import ORDERS, DamagedPlace, places_of, report_of
 from labkit.lessons.damaged_tree.questions import LAYERS, differing
 from labkit.lessons.damaged_tree.report import look
@@ -11,7 +15,7 @@ from labkit.lessons.damaged_tree.three_pages import ENTRIES, PAGES, three_polici
 from labkit.lessons.damaged_tree.three_pages import look as look_at_pages
 from labkit.vault.replication.tree.tree_nodes import FAN_OUT, LOCAL, REPLICATED, TREES
 from labkit.views.layout.merkle_layout import hex_of
-from tests.lessons.numbers.claims import answered, code_of, example, imagined, known, listed, measured
+from tests.lessons.numbers.claims import answered, code_of, example, given, imagined, known, listed, measured
 from tests.lessons.numbers.runs import Runs, begun, clusters, lone_versions
 
 
@@ -81,6 +85,16 @@ def destroyed_version() -> int:
 def faults_in_each_copy(runs: Runs) -> int:
     """How many layers are damaged in each of the copies."""
     (found,) = {len(copy.trace.select("fault", verb="corrupt")) for copy in runs["07"]["copies"].values()}
+    return found
+
+
+def apart_s(runs: Runs) -> float:
+    """How many seconds lie between one damage and the next in the run that is played."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(questions, "play", lambda lab: lab)
+        lab = questions.damaged_in_turn(runs["07"]["sound"])
+    marks = sorted({event.at_ns for event in lab.trace.select("fault", verb="corrupt")})
+    (found,) = {round((after - before) / 1e9, 1) for before, after in pairwise(marks)}
     return found
 
 
@@ -164,4 +178,7 @@ CLAIMS = {
     "which is two values, and one policy": measured(
         lambda runs: [values_of("secret/data/orders/7", {"data": {"item": "rope 7"}}), values_of("", {})]
     ),
+    "is damaged, and a second passes": given('copy.run("1s")'),
+    "tokyo differ a second later": given('copy.run("1s")'),
+    "one after another, a second apart": measured(lambda runs: apart_s(runs)),
 }

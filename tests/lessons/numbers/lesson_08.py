@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from labkit import Vault
 from labkit.lessons.damaged_tree.orders import PAIR
 from labkit.lessons.safe_order.back import fence_by_the_network
-from labkit.lessons.safe_order.logins import BOUND, OUTAGE_MINUTES, renew_there
-from labkit.lessons.safe_order.lossless import LUCKS, MAX_SLOW_PAUSE_S, SLOWER, by_lag
+from labkit.lessons.safe_order.logins import BOUND, OUTAGE_MINUTES, renew_there, wait_with_the_move
+from labkit.lessons.safe_order.lossless import LUCKS, MAX_PAUSE_S, MAX_SLOW_PAUSE_S, SLOWER, by_lag
 from labkit.lessons.safe_order.questions import WAIT_MS
 from labkit.lessons.safe_order.writers import GAP_MS
 from tests.lessons.numbers.claims import answered, done, given, known, measured, seconds
@@ -58,6 +59,18 @@ def status_of_the_root_token() -> int:
     return int(found)
 
 
+def renewed_for() -> list[float]:
+    """For how many hours a token of two minutes lives that may live an hour, and is renewed each so many minutes."""
+    vault = Vault.dev(seed=1)
+    made = vault.post("auth/token/create", {"ttl": "2m", "explicit_max_ttl": "1h", "policies": ["default"]})
+    token, minutes = made.auth["client_token"], 0
+    while vault.get("auth/token/lookup-self", token=token).ok:
+        vault.post("auth/token/renew-self", {}, token=token)
+        vault.advance("1m")
+        minutes += 1
+    return [minutes / 60, 1]
+
+
 CLAIMS = {
     "with one history in the end": measured(lambda runs: roots_in_the_end()),
     "the same two steps": measured(lambda runs: moves(runs, "patient")),
@@ -76,7 +89,7 @@ CLAIMS = {
     "back ten minutes after": known(lambda: OUTAGE_MINUTES),
     "one message in ten": given("percent=10"),
     "a token of two minutes": known(lambda: lives("token_ttl", 60)),
-    "two minutes / an hour": known(lambda: lives("token_ttl", 60)),
+    "two minutes / an hour": known(lambda: [lives("token_ttl", 60), 1]),
     "Two moves: first": measured(lambda runs: moves_back()),
     "You operate two clusters": measured(lambda runs: clusters()),
     '`"increment": "30m"`': done(renew_there, '"30m"'),
@@ -91,4 +104,7 @@ CLAIMS = {
     "Sixteen is there and back": answered(),
     "Twenty orders would be lost": answered(),
     "in the 80 ms after it": measured(lambda runs: crossing_ms(runs["08"]["patient"])),
+    "may wait for a second at most": known(lambda: MAX_PAUSE_S),
+    "at most an hour, each minute": measured(lambda runs: renewed_for()),
+    "renew each minute": done(wait_with_the_move, 'lab.run("1m")'),
 }

@@ -129,7 +129,7 @@ CLAIMS = {
     "The loss of paris at 5 s and the promotion of tokyo at 6 s": known(lambda: [CRASH_S, PROMOTE_S]),
     "now one write, now none": measured(lambda runs: lost_of_a_few(runs)[1]),
     "`lost: {at most: 2}`": done(by_expect, "at most: 2"),
-    "a second and a half before": known(lambda: CRASH_S - 1 - PLANTED["copies stop"].at_s),
+    "for a second and a half before": known(lambda: [1, CRASH_S - 1 - PLANTED["copies stop"].at_s]),
     "lost its power two seconds": known(lambda: PLANTED["the survivor dies"].at_s - PROMOTE_S),
     "lost one write or more": measured(lambda runs: min(n for n in lost_of_a_few(runs) if n)),
     "Who plays one seed": imagined("a reader who would play a single seed"),

@@ -5,8 +5,8 @@
    Code is not: what ways, traps and starts do, names of traps, and the text that an exercise begins with.
 2. A number is digits or a word for them.  Digits within a name (paris-1, orders/6, v2) are a name.
 3. *One* is a number where it stands before a thing that some lesson counts by another number; elsewhere it is a
-   pronoun.  *One way* is a direction, except in *more than one way*.  *None*, *both* and *once* are not counted, and
-   an article is not either.
+   pronoun.  *One way* is a direction, except in *more than one way*.  *None*, *both* and *once* are not counted.
+4. *A second*, *an hour*, *each minute* are one of them.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ WORDS: dict[str, float] = {word: number for number, word in enumerate((*UNITS, *
 WORDS |= {word: 10 * number for number, word in enumerate(TENS, 2)}
 WORDS |= {"hundred": 100, "thousand": 1_000, "twice": 2, "half": 1 / 2, "third": 3, "quarter": 1 / 4}
 WORDS |= {"fifth": 1 / 5, "tenth": 1 / 10, "thrice": 3, "dozen": 12}
-NUMBER = re.compile(
-    r"(?<![\w./-])\d+(?:,\d{3})*(?:\.\d+)?(?:e\d+)?|(?<![\w/-])(?:" + "|".join(WORDS) + r")\b(?!\.\w)", re.IGNORECASE
-)
+DIGITS = r"(?<![\w./-])\d+(?:,\d{3})*(?:\.\d+)?(?:e\d+)?"
+WORD = rf"(?<![\w/-])(?:{'|'.join(WORDS)})\b(?!\.\w)"
+TIME = r"(?:millisecond|minute|hour|day|month|year|second(?= (?:later|earlier|apart|passes|after|at|to|and)\b|[.,;]|$))"
+SPAN = rf"(?<!half )(?<!of )(?<!times )\b(?:an?|each)(?= {TIME}\b)"
+NUMBER = re.compile(f"{DIGITS}|{WORD}|{SPAN}", re.IGNORECASE)
 PLURAL = re.compile(r" (?:more |other |key |different |acknowledged )*([a-z]{3,}s)\b")
 SINGULAR = re.compile(r" ([a-z]+)")
 
@@ -73,7 +75,7 @@ def numbers_in(text: str) -> list[Number]:
         word = match[0].lower()
         if word == "one" and not _counts(text, *match.span()):
             continue
-        value = WORDS[word] if word in WORDS else float(word.replace(",", ""))
+        value = float(word.replace(",", "")) if word[0].isdigit() else WORDS.get(word, 1)
         found.append(Number(value, *match.span()))
     return found
 
