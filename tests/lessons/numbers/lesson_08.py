@@ -86,7 +86,7 @@ CLAIMS = {
     "of two minutes, which may be renewed for two hours": known(
         lambda: [lives("token_ttl", 60), lives("token_max_ttl", 3_600)]
     ),
-    "back ten minutes after": known(lambda: OUTAGE_MINUTES),
+    "ten minutes after the start": known(lambda: OUTAGE_MINUTES),
     "one message in ten": given("percent=10"),
     "a token of two minutes": known(lambda: lives("token_ttl", 60)),
     "two minutes / an hour": known(lambda: [lives("token_ttl", 60), 1]),
