@@ -10,6 +10,7 @@ from labkit.front.vault import Vault
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.overlooked import FIRST_REFUSAL, ignored_names
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.said import raised
 from labkit.lessons.worlds import is_changing
 from labkit.service.message import Response
 from labkit.service.short_forms import ShortForms
@@ -110,8 +111,8 @@ def play(function: Callable[[Any], Any], others: int) -> Counted:
     error, busy = "", BusyVault(vault, others)
     try:
         function(busy)
-    except Exception as raised:  # the reader's own
-        error = f"{type(raised).__name__}: {raised}"
+    except Exception as failure:  # the reader's own
+        error = raised(failure)
     found, last = vault.get(COUNT), busy.writes[-1:]
     return Counted(
         busy.came,
