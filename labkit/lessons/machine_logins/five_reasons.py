@@ -164,12 +164,12 @@ FIVE_REASONS = Exercise(
             name="five reasons",
             holds=lambda seen: len(seen.new) >= WANTED,
             says=_so_far,
-            asks="Five different reasons have to stand after `permission denied` in the audit file, beside those of the "
-            "lesson.",
+            asks="Five different reasons have to stand after `permission denied` in the audit file, beside those of "
+            "the lesson.",
             hints=(
                 'Read `vault.files.lines["audit.log"]`: what stands at the end of each `error`?',
-                "Each check has its own reason. What cannot be read as a token, or names a role that is not there, never "
-                "comes to a check.",
+                "Each check has its own reason. What cannot be read as a token, or names a role that is not there, "
+                "never comes to a check.",
                 '`vm("web-1").login(vault, role="web", jwt=vault.cloud.mint("web-1", …))`, with another `iss`, `tid`, '
                 "`nbf`, `iat` or `kid`, or without `oid`",
             ),

@@ -10,8 +10,8 @@ from labkit.front.lab import Lab
 from labkit.lab.snapshot import Snapshot
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.plan import Condition, Exercise, Trap
-from labkit.lessons.said import raised
 from labkit.lessons.safe_order.writers import Move, moved, pair_with_writer
+from labkit.lessons.said import raised
 
 Act = Callable[[Lab], Any]
 

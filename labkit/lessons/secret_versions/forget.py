@@ -14,7 +14,7 @@ WRITES = 5
 
 class ForgetSeen(NamedTuple):
     """Which versions an hour did not forget, and what became of five more writes: how many versions remain, and what a
-    read answers a minute before their hour and a minute after.  ``for_all``: a setting is the engine's, for every secret.
+    read answers a minute before their hour and a minute after.  ``for_all``: the engine has settings, for every secret.
     """
 
     left: tuple[str, ...]
