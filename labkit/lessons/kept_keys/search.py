@@ -320,7 +320,7 @@ SEARCH = Exercise(
             holds=lambda seen: not seen.made_without_keys,
             says=lambda seen: (
                 f"{_characters(seen.made_without_keys)} the same in a service with other keys, and differ"
-                f"{'s' if seen.made_without_keys == 1 else ''} by address: made of what anybody may read"
+                f"{'s' if seen.made_without_keys == 1 else ''} by address: made of what anybody can read"
             ),
             asks="Nobody without the service may make a mark or a part of one, or find out by trying which address it "
             "stands for.",
