@@ -12,6 +12,7 @@ from labkit.lab.snapshot import Snapshot
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.disaster.region import calm_pair
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.said import raised
 
 Seal = Callable[[Lab, str], Any]
 
@@ -61,8 +62,8 @@ def look(function: Seal) -> OutlivedSeen:
 def _made(function: Seal, lab: Lab) -> TextSeen:
     try:
         made = function(lab, NOTE)
-    except Exception as raised:  # the reader's own
-        return TextSeen(f"it raised {type(raised).__name__}: {raised}{_last_refusal(lab)}", False, 0, "")
+    except Exception as failure:  # the reader's own
+        return TextSeen(f"it raised {raised(failure)}{_last_refusal(lab)}", False, 0, "")
     lab.crash("paris")
     lab.run("5s")
     try:

@@ -195,7 +195,8 @@ SILENCE = Exercise(
             hints=(
                 "Read both paths from paris, some seconds later.",
                 "What matters is whether the node that got the request still led when it took it up.",
-                "wake one leader within a second, another one when some other node leads",
+                "Send `orders/one` to a leader that sleeps, and `lab.resume` it within a second. Send `orders/two` to "
+                "a leader that sleeps, and resume it when another node leads; or to a node that is crashed.",
             ),
         ),
     ),
