@@ -20,7 +20,7 @@ from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ANSWERED, AskEnded, Committed, OperationEnded, RequestAnswered
 from labkit.lab.wire.seen_versions import SeenVersion, made_version
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 
 MAX_ANSWERS = 16
 """How many answers are kept of a secret: of so many at once, and more, the earliest are not compared."""
@@ -47,7 +47,7 @@ class VersionAnswered(NamedTuple):
     def text(self) -> str:
         """The operation in words."""
         what = "write" if self.is_write else "reading"
-        return f"a {what} of {self.asker}, answered at {self.at_ns / SECOND_NS:.3f} s"
+        return f"a {what} of {self.asker}, answered at {in_seconds(self.at_ns)} s"
 
 
 class AttemptVersion(NamedTuple):
