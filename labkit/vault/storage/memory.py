@@ -177,6 +177,13 @@ class MemoryStorage:
         self._interruption = interruption
         self._shared = self._shared_leaves = True  # what is shared is copied before it changes, and so can be kept
 
+    def spare(self, node: str) -> bool:
+        """Cut no commit of a node short any more; return whether one was to be."""
+        if self._interruption is None or self._interruption.node != node:
+            return False
+        self._interruption = None
+        return True
+
     def put_back(self, state: dict[str, Any]) -> None:
         """Hold again what a state has, under the present term."""
         self._items, self._folders, self._leaves = state["items"], state["folders"], state["leaves"]
