@@ -13,6 +13,8 @@ HOUR_S, MAX_S = 3_600, 5_400
 PASSED = 200
 RENEWED_S = 85 * 60
 LOGINS = 4
+PUBLISHED = 2
+"""A cloud whose keys never changed publishes the one that signs and the next; else the one before them too."""
 
 
 def lacks_role(vault: Vault) -> str:
@@ -70,7 +72,11 @@ def why_shorter(vault: Vault) -> str:
 def lacks_logins(vault: Vault) -> str:
     """Say what is missing before the logins around two changes of keys can be counted."""
     found = len(_logins(vault))
-    return f"This vault has {found} logins so far: run the cell above first." if found < LOGINS else ""
+    if found < LOGINS:
+        return f"This vault has {found} logins so far: run the cell above first."
+    if len(vault.cloud.jwks()["keys"]) <= PUBLISHED:
+        return "The signing keys of this vault's cloud never changed: run the cell above first."
+    return ""
 
 
 def that_pass(vault: Vault) -> int:
