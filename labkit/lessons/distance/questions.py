@@ -96,7 +96,7 @@ ON_THE_LINE = Question(
     },
     otherwise="Count what paris takes while one message crosses.",
     look="Press Later in the player until paris goes down: each cross on the lower way is an order. The squares below "
-    "the map are parts of the two trees that differ, more of them than orders; lesson 07 explains them.",
+    "the map are parts of both trees that differ, more of them than orders; lesson 07 explains them.",
     draw=play,
 )
 FARTHER = Question(

@@ -280,7 +280,7 @@ SEARCH = Exercise(
             ),
             asks=f"Two addresses have to get two marks, also where there are {MANY:,} of them.",
             hints=(
-                "Call it with two addresses: how many characters of the two marks differ?",
+                "Call it with two addresses: how many characters of their marks differ?",
                 "What the mark is made of has to hold the address, and what comes out has to stay as long as it is.",
                 "put the address into plaintext or input, and return the answer whole",
             ),
