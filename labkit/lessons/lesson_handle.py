@@ -1,4 +1,4 @@
-"""Lesson handle: what a notebook holds of a lesson: predict, reveal, start, check, hint, recall.
+"""Lesson handle: what a notebook holds of a lesson: predict, reveal, show, start, check, hint, recall.
 
 1. A prediction is sealed: what was answered before the reveal stays, and a second answer stands beside it.
 2. Nothing here raises over what a reader did or left undone; a name that does not exist, or another kind of thing
@@ -110,6 +110,14 @@ class Lesson:
         said += ", which is near enough." if outcome == AS_SAID and answer != found else "."
         reply = "" if outcome == AS_SAID else question.replies.get(answer, question.otherwise)
         return self._said(outcome, said, reply, why, *_look(question, drawn), drawn=drawn)
+
+    def show(self, name: str, result: Any) -> Any:
+        """Return a result that goes with a prediction, once that was revealed; before, it would tell the outcome."""
+        kept = self._kept("predict", self._question(name).name)
+        if kept.get("revealed"):
+            return result
+        first = f"Reveal the prediction {name!r} first" if "answer" in kept else f"Predict {name!r} first"
+        return Said(NOT_ATTEMPTED, (f"{first}: what stands here tells its outcome.",))
 
     # ---- exercises
 

@@ -94,6 +94,21 @@ def test_a_lab_that_was_not_run_so_far_seals_nothing(here, vault):
     assert "revealed" not in kept(here)["99/predict/latest"]
 
 
+def test_a_result_that_tells_an_outcome_is_shown_once_that_is_revealed(here, vault):
+    assert here.show("latest", vault)[:2] == (
+        NOT_ATTEMPTED,
+        ("Predict 'latest' first: what stands here tells its outcome.",),
+    )
+    here.predict("latest", 1)
+    assert here.show("latest", vault).lines == (
+        "Reveal the prediction 'latest' first: what stands here tells its outcome.",
+    )
+    here.reveal("latest", vault)
+    assert here.show("latest", vault) is vault
+    with pytest.raises(ValueError, match="a prediction of this lesson"):
+        here.show("x", vault)
+
+
 def test_a_measure_that_fails_is_no_verdict(tmp_path, vault):
     broken = replace(PLAN.questions[0], measure=lambda world: 1 // 0)
     here = Lesson(replace(PLAN, questions=(broken,)), str(tmp_path))

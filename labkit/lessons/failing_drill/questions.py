@@ -72,7 +72,7 @@ EMPTY = Question(
 )
 STRICT = Question(
     name="strict",
-    asks=f"Now the drill says `expect: {{lost: 0}}`. One write comes each 100 ms, a copy needs 80 to 120 ms. With how "
+    asks=f"Now the drill says `expect: {{lost: 0}}`. One write comes each 100 ms, a copy needs 40 to 160 ms. With how "
     f"many of {SEEDS} seeds does it pass, give or take two?",
     least=0,
     most=SEEDS,

@@ -45,3 +45,16 @@ def test_a_login_tried_in_vain_before_the_cloud_is_back_spoils_nothing():
         lab.cloud.vm("web-1").login(lab["tokyo"], role="web")
 
     assert judge(LOGINS, (lab,)).outcome == RIGHT
+
+
+@pytest.mark.parametrize(("after", "condition"), [("9m", "the outage"), ("10m", "")])
+def test_a_reader_brings_the_cloud_back_when_its_time_has_come(after, condition):
+    """What the comment in the notebook says."""
+    lab = start()
+    renew_there(lab)
+    lab.run(after)
+    lab.cloud_recover()
+    lab.run("5m")
+
+    assert judge(LOGINS, (lab,)).condition == condition
+    assert lab.cloud.vm("web-1").login(lab["tokyo"], role="web").ok
