@@ -7,7 +7,7 @@ from typing import NamedTuple
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.safe_order.writers import PAIR
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, mode_said
 from labkit.service.durations import SECOND_NS
 from labkit.service.silence import Silence
 
@@ -226,7 +226,7 @@ BACK = Exercise(
         Condition(
             name="primary again",
             holds=lambda seen: seen.modes["paris"] == "primary",
-            says=lambda seen: " and ".join(f"{name} is {seen.modes[name]}" for name in PAIR),
+            says=lambda seen: " and ".join(f"{name} is {mode_said(seen.modes[name])}" for name in PAIR),
             asks="In the end paris has to be the primary.",
             hints=(
                 'Look at `lab["paris"].mode`.',
@@ -264,7 +264,7 @@ BACK = Exercise(
         Condition(
             name="followed",
             holds=lambda seen: seen.follows,
-            says=lambda seen: f"tokyo is {seen.modes['tokyo']}, and does not stream what paris writes",
+            says=lambda seen: f"tokyo is {mode_said(seen.modes['tokyo'])}, and does not stream what paris writes",
             asks="tokyo has to follow paris, so that the next disaster finds a copy.",
             hints=(
                 'Look at `lab["tokyo"].status()`.',

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from labkit.lab.measures.state_spans import Span
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.boxes import Box, flow, width_of
 from labkit.views.contents.timeline_contents import BEHIND_S, TimelineContents, TimelineMark
 from labkit.views.picture import NORMAL, SMALL
@@ -236,7 +236,7 @@ def _number(marks: list[PlacedMark], y: float) -> tuple[list[Words], list[str]]:
             box = box._replace(x=min(box.x, WIDTH - box.width))
         numbers.append(Words(words, box))
     listed = [
-        f"{number} {placed.mark.at_ns / SECOND_NS:.3f} s {label_of(placed.mark)}"
+        f"{number} {in_seconds(placed.mark.at_ns)} s {label_of(placed.mark)}"
         for number, placed in enumerate(unlabelled, 1)
     ]
     return numbers, listed
