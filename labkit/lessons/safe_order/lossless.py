@@ -53,7 +53,7 @@ class LosslessSeen(NamedTuple):
         ):
             for move in moves:
                 if not _is_in_service(move, most_s):
-                    waits = f"no write was taken for {move.pause_s:.1f} s{line}; {most_s} s are allowed there"
+                    waits = f"no write was taken for {move.pause_s:.1f} s{line}; the limit there is {most_s} s"
                     return waits if move.later else "the client had ended all its work before the move"
         return ""
 

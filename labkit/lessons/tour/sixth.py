@@ -218,7 +218,7 @@ SAVE_THE_SIXTH = Exercise(
         Condition(
             name="lost",
             holds=lambda seen: not seen.leads,
-            says=lambda seen: f"{seen.leads} leads paris, by itself within {TAKEOVER}",
+            says=lambda seen: f"{seen.leads} leads paris, now or within {TAKEOVER}",
             asks="The region paris has to be lost, with all of its nodes.",
             hints=(
                 'Look at paris in `lab.map()`, now and after `lab.run("15s")`.',

@@ -86,3 +86,11 @@ def test_a_comparison_that_the_readers_lab_has_not_seen_yet_is_said(wait, said):
     assert judged.outcome == RIGHT
     assert judged.seen.startswith(said)
     assert bool(judged.seen) is bool(said)
+
+
+def test_of_a_lab_that_took_no_write_it_is_said_that_nothing_was_missed():
+    lab = start()
+    lab.partition("paris", "tokyo")
+    lab.heal()
+
+    assert judge(BACKLOG, (lab,)).seen == "no cluster took a write since the start, so tokyo missed none"
