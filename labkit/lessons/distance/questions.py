@@ -74,7 +74,7 @@ def why_distance(lab: Lab) -> str:
     """Explain why unequal roots are no damage, and what distance costs."""
     return (
         f"{lost(lab)} orders were on the line: the same rate, over a line that takes {FACTOR} times as long. While "
-        "anything is on its way the roots of both trees differ, and nothing is damaged: one is a little younger."
+        "anything is on its way the roots of both trees differ, and nothing is damaged: tokyo is a little behind."
     )
 
 

@@ -265,7 +265,7 @@ SEARCH = Exercise(
             asks="The same address of the same tenant has to get the same mark.",
             hints=(
                 "Call it twice with the same arguments.",
-                "Usual encryption draws a nonce each time, so that equal texts do not look equal. An HMAC draws none.",
+                "Usual encryption draws a random number each time: equal texts do not look equal. An HMAC draws none.",
                 '`vault.post("transit/hmac/NAME", {"input": …})`, or a key with `convergent_encryption`',
             ),
         ),

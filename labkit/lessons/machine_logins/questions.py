@@ -88,9 +88,10 @@ def why_one_waits(vault: Vault) -> str:
     """Explain why an unknown key is not fetched for each time."""
     first, second, third, last = _logins(vault)[:LOGINS]
     return (
-        f"The logins answered {first}, {second}, {third} and {last}. At a key that it does not know the service asks "
-        "the cloud for the keys that it publishes, and then not again for five minutes. If it asked each time, whoever "
-        "sends tokens with invented keys could keep it asking. An honest machine waits that long after a second change."
+        f"The logins answered {first}, {second}, {third} and {last}. Where a statement names a key that the service "
+        "does not know, it asks the cloud which keys there are, and then not again for five minutes. If it asked "
+        "each time, whoever sends tokens with invented keys could keep it asking. An honest machine waits that long "
+        "after a second change."
     )
 
 
