@@ -160,7 +160,7 @@ THREE_ALARMS = Exercise(
             asks="When a node dies, the cluster helps itself.",
             hints=(
                 "Let some seconds pass, and look at `lab[\"paris\"].active`: which node leads, or `''` for none.",
-                "Two more nodes wait for the lease of the first one to end. That takes seconds, not a promotion.",
+                "Two more nodes wait until the time for which the first one leads, its lease, has ended: some seconds.",
                 'give `lab["paris"].post(..., timeout="30s")` the time to be answered',
             ),
         ),

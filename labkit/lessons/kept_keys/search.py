@@ -179,7 +179,7 @@ SEARCH = Exercise(
             asks="For each tenant and address it has to return a text.",
             hints=(
                 "Play it with `Vault.dev(seed=1)`, and look at the `.errors` of each answer.",
-                "A refused request has no `.data`. An HMAC needs a key that is there; a derived key needs a context.",
+                "A refused request has no `.data`. An HMAC needs a key that is there, and one with `derived` a `context`.",
                 '`vault.post("transit/keys/NAME")` before it, and `.data["hmac"]` or `.data["ciphertext"]`',
             ),
             for_its_sentence=True,
@@ -191,8 +191,7 @@ SEARCH = Exercise(
             asks="The same address of the same tenant has to get the same mark.",
             hints=(
                 "Call it twice with the same arguments.",
-                "Usual encryption draws a random number each time, so that equal texts do not look equal. An HMAC draws "
-                "none.",
+                "Usual encryption draws a random number each time: equal texts do not look equal. An HMAC draws none.",
                 '`vault.post("transit/hmac/NAME", {"input": …})`, or a key with `convergent_encryption`',
             ),
         ),
