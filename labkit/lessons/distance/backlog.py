@@ -195,7 +195,7 @@ BACKLOG = Exercise(
             asks="Only the line may fail: no node, no damage, and both stay in replication.",
             hints=(
                 "Look at the faults in `lab.timeline()`.",
-                "A node that was restarted is sealed, and a cluster that joins again compares for another reason.",
+                "A node that was restarted cannot open what it stores, and a cluster that joins again compares anyway.",
                 "begin again, with `lab.partition(...)` and `lab.heal()`",
             ),
         ),

@@ -182,7 +182,7 @@ SILENCE = Exercise(
             asks="In the end paris has to answer, to whoever asks what is stored.",
             hints=(
                 "Look at paris in `lab.map()`: which of its nodes leads?",
-                "Another node leads as long as one of the three runs; one that was restarted is sealed.",
+                "Another node leads as long as one of the three runs; one that was restarted serves nobody by itself.",
                 "crash or pause one node in place of the region",
             ),
             for_its_sentence=True,

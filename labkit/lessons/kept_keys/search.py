@@ -253,7 +253,7 @@ SEARCH = Exercise(
             asks="For each tenant and address it has to return a text.",
             hints=(
                 "Play it with `Vault.dev(seed=1)`, and look at the `.errors` of each answer.",
-                "A refused request has no `.data`. An HMAC needs a key that is there; a derived key needs a context.",
+                "A refused request has no `.data`. An HMAC needs a key that is there, a `derived` one a `context`.",
                 '`vault.post("transit/keys/NAME")` before it, and `.data["hmac"]` or `.data["ciphertext"]`',
             ),
             for_its_sentence=True,

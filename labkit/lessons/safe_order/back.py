@@ -268,7 +268,7 @@ BACK = Exercise(
             asks="tokyo has to follow paris, so that the next disaster finds a copy.",
             hints=(
                 'Look at `lab["tokyo"].status()`.',
-                "A cluster that stepped down follows nobody, and each activation token works once.",
+                "A cluster that stepped down follows nobody, and the token with which one joins works once.",
                 '`lab["tokyo"].repoint("paris")`, which asks for a token of its own',
             ),
         ),
