@@ -201,7 +201,7 @@ FIVE_REASONS = Exercise(
         Trap(name="four new reasons", act=_four, refused_by="five reasons"),
         Trap(name="a role that is not there", act=_four_and_another_role, refused_by="five reasons"),
         Trap(name="refusals that are no logins", act=_other_refusals, refused_by="five reasons"),
-        Trap(name="four, and a refusal that is no login", act=_four_and_another, refused_by="five reasons"),
+        Trap(name="four, and a refusal that is not a login", act=_four_and_another, refused_by="five reasons"),
         Trap(name="an honest login too", act=_honest_too, refused_by="nobody passed"),
         Trap(name="the role changed", act=_role_changed, refused_by="same role"),
         Trap(name="the role deleted", act=_role_deleted, refused_by="same role"),

@@ -53,7 +53,7 @@ def five_tries(vault: Vault) -> list[Response]:
 def reasons(vault: Vault) -> list[str]:
     """Return why logins were refused, by the audit file, oldest first; each request counts once, as it stands first.
 
-    What was refused before any check, and what is no login, has no reason.
+    What was refused before any check, and what is not a login, has no reason.
     """
     return [error.rpartition("; ")[2] for error in _errors(vault) if REFUSED in error and "; " in error]
 
