@@ -61,7 +61,7 @@ def _first_failure(drill: Scenario) -> tuple[int, str]:
         judged = verdict(played(drill, seed))
         if judged.exit_code:
             row = judged.failures()[0]
-            return seed, f"{row.what}: expected {row.expected}, measured {row.measured}"
+            return seed, f"{row.key}: expected {row.expected}, measured {row.measured}"
     return -1, ""
 
 
