@@ -25,7 +25,7 @@ def test_metadata_deleted_takes_the_numbers_along():
     vault.post(APP, {"data": GOOD})
 
     assert look(vault) == (200, GOOD, ("1",), ("2", "3"))
-    assert "the versions 1" in UNDO.conditions[-1].says(look(vault))
+    assert "names version 1;" in UNDO.conditions[-1].says(look(vault))
 
 
 def test_what_is_removed_for_good_is_said_to_be():
