@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from labkit import Lab
 from labkit.lessons.damaged_tree import questions
 from labkit.lessons.damaged_tree.orders import ORDERS, DamagedPlace, places_of, report_of
 from labkit.lessons.damaged_tree.questions import LAYERS, differing
@@ -106,22 +107,26 @@ def versions_of_an_order(runs: Runs) -> int:
 
 
 def kept_and_folded(runs: Runs) -> list[int]:
-    """How many layers nobody computes again after a write elsewhere, and how many a write computes again, but the root.
+    """Of the layers below the root: how many a write elsewhere leaves as they are, and how many it computes again.
 
-    A check that names the damage still, or never, is of the former; the page is folded into the roots where it is.
+    What is computed again shows in the report of the next check: the damage is gone, or it has reached the root.
     """
     stays, folded = list[str](), list[str]()
     for layer in LAYERS[1:]:
         lab = runs["07"]["sound"].branch(f"folds {layer}")
         lab.corrupt("tokyo", layer=layer)
-        before = lab["tokyo"].root
+        before = found_damage(lab)
         lab["paris"].post("secret/data/other", {"data": {"n": 1}})
         lab.run("2s")
-        is_named = report_of(lab["tokyo"])
-        (stays if lab["paris"].root == lab["tokyo"].root and layer in ("subpage", "storage") else folded).append(layer)
-        assert before
-        assert is_named
+        (stays if found_damage(lab) == before else folded).append(layer)
     return [len(stays), len(folded)]
+
+
+def found_damage(lab: Lab) -> tuple[bool, list[bool], set[DamagedPlace]]:
+    """What a check of tokyo names: root, subtrees, and places below them."""
+    report = report_of(lab.branch("check")["tokyo"])
+    subtrees = [tree["corrupted_subtree_root"] for tree in report["corrupted_tree_map"].values()]
+    return report["corrupted_root"], subtrees, places_of(lab.branch("places")["tokyo"])
 
 
 CLAIMS = {
