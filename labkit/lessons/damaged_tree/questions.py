@@ -47,7 +47,7 @@ def why_one(lab: Lab) -> str:
 
 
 def damaged_in_turn(lab: Lab) -> Any:
-    """Return a run in which one layer after another is damaged, two seconds apart, and stays so: the root comes last."""
+    """Return a run in which one layer after another is damaged, two seconds apart, and stays so, the root last."""
     branch = branched(lab)
     for layer in reversed(LAYERS):
         branch.corrupt("tokyo", layer=layer)

@@ -81,7 +81,7 @@ def test_a_reindex_of_the_primary_passes_its_rot_on(lab):
 
 def test_tokyo_notices_a_damaged_subtree_by_itself_and_no_layer_below(lab):
     """What the reason and the text beside the player claim, in the order of the player."""
-    noticed = {}
+    noticed, begun = {}, len(lab.trace.select("observed"))
     for layer in reversed(LAYERS):
         since_ns = lab.now
         lab.corrupt("tokyo", layer=layer)
@@ -91,9 +91,9 @@ def test_tokyo_notices_a_damaged_subtree_by_itself_and_no_layer_below(lab):
 
     silent = dict.fromkeys(("storage", "subpage", "page"), (False, True))
     assert noticed == {**silent, "subtree": (True, True), "root": (False, False)}
-    diffs = lab.trace.select("observed", what="merkle_diff")
-    assert [dict(event.fields)["pages"] for event in diffs] == [0]
-    assert len(lab.trace.select("observed", what="merkle_loop")) == 1
+    new = lab.trace.select("observed")[begun:]
+    assert [dict(event.fields)["pages"] for event in new if event.what == "merkle_diff"] == [0]
+    assert [event.what for event in new].count("merkle_loop") == 1
 
 
 def test_the_run_that_is_played_ends_with_the_root(lab):
