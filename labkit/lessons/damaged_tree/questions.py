@@ -102,8 +102,9 @@ DIFFER = Question(
     otherwise="What is below the root gets into it only where a write passes. Until then it says what it said before.",
     look="Here the five are damaged one after another, two seconds apart, from the stored value up to the root, and "
     "stay damaged. Press Later in the player from one to the next, and read what it says of the tree of tokyo. After "
-    "the subtree tokyo compares by itself and finds no page that differs, which is called a merkle loop; it reports "
-    "that once. Pages have two hexadecimal digits there.",
+    "the subtree tokyo compares by itself: it finds the page that was damaged before, and no value to fetch. Equal "
+    "contents under unequal roots are called a merkle loop, which is reported once. Pages have two hexadecimal digits "
+    "there.",
     draw=damaged_in_turn,
 )
 COPIES = Question(

@@ -92,8 +92,19 @@ def test_tokyo_notices_a_damaged_subtree_by_itself_and_no_layer_below(lab):
     silent = dict.fromkeys(("storage", "subpage", "page"), (False, True))
     assert noticed == {**silent, "subtree": (True, True), "root": (False, False)}
     new = lab.trace.select("observed")[begun:]
-    assert [dict(event.fields)["pages"] for event in new if event.what == "merkle_diff"] == [0]
+    assert [dict(event.fields)["pages"] for event in new if event.what == "merkle_diff"] == [1]
+    assert [event.what for event in new].count("merkle_diff_empty") == 1
     assert [event.what for event in new].count("merkle_loop") == 1
+
+
+def test_a_subtree_that_is_damaged_by_itself_leaves_no_page_that_differs(lab):
+    begun = len(lab.trace.select("observed"))
+    lab.corrupt("tokyo", layer="subtree")
+    lab.run("2s")
+    new = lab.trace.select("observed")[begun:]
+
+    assert [dict(event.fields)["pages"] for event in new if event.what == "merkle_diff"] == [0]
+    assert [event.what for event in new][-1] == "merkle_loop"
 
 
 def test_the_run_that_is_played_ends_with_the_root(lab):
