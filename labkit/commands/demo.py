@@ -17,7 +17,7 @@ from labkit.commands.exit_codes import STOPPED, refuse
 from labkit.commands.own_name import own_name
 from labkit.commands.playing import introduce, judged, run_lab, scenario_of, show
 from labkit.commands.terminal import columns
-from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.service.durations import MILLISECOND_NS, in_seconds
 
 if TYPE_CHECKING:
     from labkit.front.lab import Lab
@@ -153,4 +153,4 @@ def lost_writes(lab: Lab) -> Iterator[str]:
 
 
 def _at(at_ns: int) -> str:
-    return f"{at_ns / SECOND_NS:>8.3f} s"
+    return f"{in_seconds(at_ns):>8} s"

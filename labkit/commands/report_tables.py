@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ROOTS, RULES, WITHIN_LAG
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.views.player.recorded.happenings import FAULT, MODE, OUTAGE, RULE, TREES
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _rows(
     rows = []
     for name, its, place in zip(names, cells, shown, strict=True):
         leads = f' data-happening="{place}"' if place >= 0 else ""
-        at = f"{happenings[place].at_ns / SECOND_NS:.3f}\N{NO-BREAK SPACE}s" if place >= 0 else ""
+        at = f"{in_seconds(happenings[place].at_ns)}\N{NO-BREAK SPACE}s" if place >= 0 else ""
         said = "".join(f"<td>{escape(cell)}</td>" for cell in (*its, at))
         rows.append(f"<tr{leads}><th scope='row'>{name}</th>{said}</tr>")
     return "".join(rows)

@@ -54,7 +54,7 @@ def player_of(lab: Lab, verdict: Verdict) -> Player:
     sections = [Section("Verdict", verdict_table(verdict, player.recording))]
     if why:
         sections.append(Section("Why", "".join(f"<pre>{escape(paragraph)}</pre>" for paragraph in why)))
-    sections.append(Section("Rules", rules_table(verdict, lab.invariants, player.recording)))
+    sections.append(Section("Rules", rules_table(verdict, lab.invariants, player.recording), looked_up=True))
     said = player.with_sections(sections, {"verdict": _plain(lab, verdict), "why": why})
     said.facts = f"{verdict.word}; {player.facts}"
     return said

@@ -40,7 +40,7 @@ from labkit.lab.watched_conditions import WatchedCondition, WatchedConditions
 from labkit.lab.wire.reports import RunbookEnded
 from labkit.lab.wire.turns import EachInTurn, Turns
 from labkit.service.arguments import duration_ns, one_of, text, whole_number, wrong
-from labkit.service.durations import format_duration
+from labkit.service.durations import format_duration, in_seconds
 from labkit.service.message import Response
 from labkit.sim.clock import Item
 from labkit.sim.network import Network
@@ -99,7 +99,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             self.scenario = self._restore_scenario(self.parts, self._faults, self.invariants, kept["scenario"])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
+        return f"{type(self).__name__}({', '.join(self.clusters)}; {in_seconds(self.now)} s)"
 
     @staticmethod
     def _watch_forks() -> Callable[[], bool]:

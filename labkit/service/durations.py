@@ -56,6 +56,12 @@ def parse_duration(value: Any) -> int:
     return nanoseconds
 
 
+def in_seconds(length_ns: int) -> str:
+    """Write an instant or a length in seconds, to the millisecond: a half goes up, as the scripts of pages round."""
+    milliseconds = (abs(length_ns) + MILLISECOND_NS // 2) // MILLISECOND_NS
+    return f"{'-' if length_ns < 0 < milliseconds else ''}{milliseconds // 1_000}.{milliseconds % 1_000:03d}"
+
+
 @lru_cache(maxsize=256)
 def _read(text: str) -> int:
     digits = text[1:] if text[0] in "+-" else text

@@ -6,7 +6,7 @@ from math import hypot
 from typing import TYPE_CHECKING
 
 from labkit.lab.causes.explanation import Explanation
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.layout.cause_layout import AXIS_LEFT, AXIS_RIGHT, LINE, WIDTH, WORDS, PlacedCause, layout
 from labkit.views.picture import LARGE, SMALL, Picture, arrow_head, circle, line, text
 
@@ -49,8 +49,8 @@ def of(explanation: Explanation) -> CauseChain:
 
 def draw(chain: Explanation) -> Picture:
     """Draw a chain of causes."""
-    marks = layout([(step.at_ns, f"{step.at_ns / SECOND_NS:.3f} s  {step.sentence}") for step in chain.steps])
-    title = f"What led to the event at {chain.steps[0].at_ns / SECOND_NS:.3f} s"
+    marks = layout([(step.at_ns, f"{in_seconds(step.at_ns)} s  {step.sentence}") for step in chain.steps])
+    title = f"What led to the event at {in_seconds(chain.steps[0].at_ns)} s"
     elements = [text(16, 26, title, size=LARGE, colour="faint"), text(16, 47, LEGEND, size=SMALL, colour="faint")]
     for effect, cause in zip(marks.causes, marks.causes[1:], strict=False):
         elements += _draw_arrow(cause, effect)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.trace import VIEWS, Trace
 from labkit.views.trace_lines import line_of
 
@@ -41,7 +41,7 @@ class Comparison(NamedTuple):
         if self.at_ns is None:
             return f"equal: {self.common} events"
         until = f"the same {self.common} events" if self.common else "no event in common"
-        parts = f"they part at {self.at_ns / SECOND_NS:.3f} s"
+        parts = f"they part at {in_seconds(self.at_ns)} s"
         return f"{until}; {parts}\nhere:  {_line(self.here)}\nthere: {_line(self.there)}"
 
     def __repr__(self) -> str:

@@ -24,7 +24,7 @@ import ipywidgets
 from IPython.display import display, update_display
 
 from labkit.lab.fault_table import AROUND, CLUSTER, LAYERS, LINE, NAMED, NODE, WAY
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.acts_now import ActNow
 from labkit.views.dashboard_faults import (
     BUTTONS,
@@ -140,7 +140,7 @@ class Dashboard:
         self._draw()
 
     def __repr__(self) -> str:
-        return f"Dashboard({', '.join(self.controls.clusters)}; {self._now_s:.3f} s)"
+        return f"Dashboard({', '.join(self.controls.clusters)}; {self._now_s} s)"
 
     def carry_out(self, act: Act) -> None:
         """Call the verb of a control, then show its result and draw the lab again."""
@@ -289,8 +289,8 @@ class Dashboard:
         return "" if chosen in self.controls.clusters else chosen
 
     @property
-    def _now_s(self) -> float:
-        return self._shown.now_ns() / SECOND_NS
+    def _now_s(self) -> str:
+        return in_seconds(self._shown.now_ns())
 
     def _row(self, *parts: Any) -> Any:
         children = [self.buttons[part] if isinstance(part, str) else part for part in parts]
@@ -301,14 +301,14 @@ class Dashboard:
         marked = f"<strong>{verdict}</strong> · " if verdict else ""
         outcome = f" · {marked}{escape(result)}" if result else ""
         when = "now" if self._shown is self.controls else "shown as it was at"
-        words = f'<p role="status"><code>{escape(line)}</code>{outcome} · {when} {self._now_s:.3f} s</p>'
+        words = f'<p role="status"><code>{escape(line)}</code>{outcome} · {when} {self._now_s} s</p>'
         self.status.value = words + self._broken_html()
 
     def _broken_html(self) -> str:
         """Return a box for each rule that is broken."""
         return "".join(
             f'<div class="labkit-broken" role="alert"><strong>× rule broken: {escape(rule.name)}</strong> '
-            f"at {rule.at_ns / SECOND_NS:.3f} s: {escape(rule.detail)}</div>"
+            f"at {in_seconds(rule.at_ns)} s: {escape(rule.detail)}</div>"
             for rule in self._shown.broken()
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.views.boxes import Segment
 from labkit.views.contents.map_contents import BOTH_WAYS, ClusterMark, contents_of, describe, facts_of
 from labkit.views.layout.map_layout import (
@@ -42,7 +42,7 @@ def of(queries: Queries) -> Picture:
 
 def draw(marks: MapLayout) -> Picture:
     """Draw a map."""
-    when = f"{marks.contents.at_ns / SECOND_NS:.3f} s"
+    when = f"{in_seconds(marks.contents.at_ns)} s"
     elements = [text(16, 24, when, size=LARGE, colour="faint")]
     for placed in marks.lines:
         elements += _draw_line(placed)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.views.boxes import Box
 from labkit.views.contents.merkle_contents import Cell, MerkleContents, contents_of, describe, rows_of
 from labkit.views.layout.merkle_layout import CELL, ROW, SIDE, MerkleLayout, PlacedBox, PlacedGrid, hex_of, layout
@@ -116,7 +116,7 @@ def draw(marks: MerkleLayout) -> Picture:
     """Draw an index."""
     contents = marks.contents
     beside = f" beside {contents.other}'s" if contents.other else ""
-    title = f"Merkle index of {contents.cluster}{beside} at {contents.at_ns / SECOND_NS:.3f} s"
+    title = f"Merkle index of {contents.cluster}{beside} at {in_seconds(contents.at_ns)} s"
     elements = [text(16, 24, title, size=LARGE, colour="faint")]
     for root in marks.roots:
         elements += _draw_root(root)

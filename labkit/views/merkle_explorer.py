@@ -14,7 +14,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.views import colours
 from labkit.views.contents.merkle_contents import Cell, ChosenPage, MerkleContents, describe
 
@@ -69,8 +69,8 @@ class MerkleExplorer(anywidget.AnyWidget):
             self._say(str(error))
             return
         if contents.at_ns != self._at_ns:
-            then_s, now_s = self._at_ns / SECOND_NS, contents.at_ns / SECOND_NS
-            self._say(f"this is the index at {then_s:.3f} s, and the lab is at {now_s:.3f} s: show it again")
+            then_s, now_s = in_seconds(self._at_ns), in_seconds(contents.at_ns)
+            self._say(f"this is the index at {then_s} s, and the lab is at {now_s} s: show it again")
         else:
             self.page = page_of(contents)
 
@@ -97,7 +97,7 @@ def index_of(contents: MerkleContents) -> dict[str, Any]:
         }
         for tree in contents.subtrees
     ]
-    title = f"Merkle index of {contents.cluster}{beside} at {contents.at_ns / SECOND_NS:.3f} s"
+    title = f"Merkle index of {contents.cluster}{beside} at {in_seconds(contents.at_ns)} s"
     return {"title": title, "summary": describe(contents), "cluster": contents.cluster, "trees": trees}
 
 

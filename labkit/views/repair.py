@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views import colours
 from labkit.views.boxes import Box
 from labkit.views.contents.repair_contents import RepairContents, RepairEvent, describe, rows_of
@@ -71,7 +71,7 @@ class RepairLog(tuple[RepairEvent, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "; ".join(f"{one.at_ns / SECOND_NS:.3f} s {one.said}" for one in self)
+        return "; ".join(f"{in_seconds(one.at_ns)} s {one.said}" for one in self)
 
     def to_frame(self) -> DataFrame:
         """Return the rows: second, what."""
@@ -80,7 +80,7 @@ class RepairLog(tuple[RepairEvent, ...]):
         return DataFrame([(one.at_ns / SECOND_NS, one.said) for one in self], columns=["second", "what"])
 
     def _repr_html_(self) -> str:
-        lines = "".join(f"<li>{one.at_ns / SECOND_NS:.3f} s {escape(one.said)}</li>" for one in self)
+        lines = "".join(f"<li>{in_seconds(one.at_ns)} s {escape(one.said)}</li>" for one in self)
         return f"<ol>{lines}</ol>"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.trace import Trace
 from labkit.views.comparison import Comparison, compare
 from labkit.views.layout.space_time_layout import (
@@ -84,7 +84,7 @@ def draw(found: Comparison) -> Picture:
         return Picture(WIDTH, 40, "Two runs", describe(found), (text(16, 26, found.text),), COLUMNS, rows)
     parts = [_part(HERE, found.next_here), _part(THERE, found.next_there)]
     marks = layout(parts, found.at_ns)
-    title = f"Two runs from {found.at_ns / SECOND_NS:.3f} s on"
+    title = f"Two runs from {in_seconds(found.at_ns)} s on"
     elements = [text(16, 24, title, size=LARGE, colour="faint"), text(16, 46, found.text.splitlines()[0], size=SMALL)]
     for run in marks.runs:
         elements += _draw_run(run, marks)

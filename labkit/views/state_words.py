@@ -17,6 +17,14 @@ MODES = {"disabled": "not replicating"}
 PERCENT_PPM = 10_000
 
 
+NO_ACTIVE_NODE = "no active node"
+
+
+def out_of_service(what: str, detail: str) -> tuple[str, str]:
+    """Return in words what a cluster is that serves nobody, and how its nodes are: where all stand by, none is down."""
+    return (NO_ACTIVE_NODE, "its nodes stand by") if detail == NO_ACTIVE_NODE else (what, detail)
+
+
 def in_words(mode: str, state: str) -> str:
     """Return what a cluster is: its mode, and the state of its replication where that says more."""
     words = STATES.get(state, state)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.lab.measures.state_spans import Span
 from labkit.service.arguments import duration_ns
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.boxes import Box, width_of
 from labkit.views.contents.timeline_contents import (
     Column,
@@ -34,7 +34,7 @@ from labkit.views.layout.timeline_layout import (
 )
 from labkit.views.looks import LOOKS, OTHER, SOLID, patterned
 from labkit.views.picture import NORMAL, SMALL, Picture, hatch, line, rectangle, text
-from labkit.views.state_words import MODES, STATES
+from labkit.views.state_words import MODES, STATES, out_of_service
 
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
@@ -64,7 +64,7 @@ def window_of(now_ns: int, start: Instant = None, end: Instant = None) -> Window
     start_ns = 0 if start is None else duration_ns("start", start, seconds=True)
     end_ns = max(now_ns, 1) if end is None else min(duration_ns("end", end, seconds=True), max(now_ns, 1))
     if not 0 <= start_ns < end_ns:
-        now = f"{now_ns / SECOND_NS:.3f} s"
+        now = f"{in_seconds(now_ns)} s"
         raise ValueError(
             f"a timeline goes from an earlier instant to a later one up to now ({now}), such as start='5s', end='20s'; "
             f"not from {start_ns / SECOND_NS:g} s to {end_ns / SECOND_NS:g} s"
@@ -189,8 +189,8 @@ def _draw_node(marks: TimelineLayout, span: Span, y: float) -> list[str]:
 def _draw_bar(marks: TimelineLayout, span: Span, y: float) -> list[str]:
     x = marks.x(span.from_ns)
     box = Box(x, y, marks.x(span.to_ns) - x, BAR)
-    look, mode = LOOKS.get(span.what, OTHER), MODES.get(span.what, span.what)
-    detail = STATES.get(span.detail, span.detail)
+    look = LOOKS.get(span.what, OTHER)
+    mode, detail = out_of_service(MODES.get(span.what, span.what), STATES.get(span.detail, span.detail))
     words = f"{mode} · {detail}" if detail else mode
     elements = patterned(box, look, f"{span.row}: {words}")
     for shown in (words, mode):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.lab.wire.reports import UNKNOWN
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.trace import VIEWS, Trace
 
 LEFT_OUT = {"message": ("fate", "delivered"), "outcome": ("outcome", "answered")}
@@ -30,7 +30,7 @@ def last_lines(trace: Trace, count: int = 12) -> list[str]:
 
 def line_of(event: Any) -> str:
     """Return one event as a line: when, and what in words."""
-    return f"{event.at_ns / SECOND_NS:9.3f} s  {TEXTS[event.kind](event)}"
+    return f"{in_seconds(event.at_ns):>9} s  {TEXTS[event.kind](event)}"
 
 
 def _is_shown(event: Any) -> bool:

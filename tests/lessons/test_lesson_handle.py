@@ -94,6 +94,21 @@ def test_a_lab_that_was_not_run_so_far_seals_nothing(here, vault):
     assert "revealed" not in kept(here)["99/predict/latest"]
 
 
+def test_a_result_that_tells_an_outcome_is_shown_once_that_is_revealed(here, vault):
+    assert here.show("latest", vault)[:2] == (
+        NOT_ATTEMPTED,
+        ("Predict 'latest' first: what stands here tells its outcome.",),
+    )
+    here.predict("latest", 1)
+    assert here.show("latest", vault).lines == (
+        "Reveal the prediction 'latest' first: what stands here tells its outcome.",
+    )
+    here.reveal("latest", vault)
+    assert here.show("latest", vault) is vault
+    with pytest.raises(ValueError, match="a prediction of this lesson"):
+        here.show("x", vault)
+
+
 def test_a_measure_that_fails_is_no_verdict(tmp_path, vault):
     broken = replace(PLAN.questions[0], measure=lambda world: 1 // 0)
     here = Lesson(replace(PLAN, questions=(broken,)), str(tmp_path))
@@ -296,7 +311,30 @@ def test_without_an_answer_it_says_how_sure_is_written(here):
 def test_what_is_sealed_says_how_to_begin_again(here, vault):
     here.predict("latest", 1)
     here.reveal("latest", vault)
-    assert here.predict("latest", 2).lines[2] == "`labkit lessons --reset 99` begins the lesson again."
+    assert here.predict("latest", 2).lines[2] == (
+        "`labkit lessons --reset 99` begins the lesson again: it forgets what you said, and puts the notebook back as "
+        "delivered; both are kept under other names."
+    )
+
+
+@pytest.mark.parametrize("verb", ["start", "check", "hint", "predict", "reveal"])
+def test_without_a_name_the_names_are_listed(here, verb):
+    with pytest.raises(ValueError, match="latest" if verb in ("predict", "reveal") else "two"):
+        getattr(here, verb)()
+
+
+def test_a_hint_after_a_new_start_says_of_what_it_is(here):
+    since = "you have begun again since"
+    vault = here.start("two")
+    vault.post(APP, {"data": {"n": 3}})
+    here.check("two", vault)
+    assert since not in repr(here.hint("two"))
+    again = here.start("two")
+    here.check("two", again)
+    assert since in repr(here.hint("two"))
+    again.post(APP, {"data": {"n": 4}})
+    here.check("two", again)
+    assert since not in repr(here.hint("two"))
 
 
 def test_functions_climb_by_what_they_do_whatever_the_check_sees(here):

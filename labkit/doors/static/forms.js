@@ -2,18 +2,25 @@
 
 import { forbid, make } from "/asking.js";
 
+const LONGEST_EXAMPLE = 15;
+
 // A form of verbs: `done` is called with a verb's name, its line and what is sent; `say` with why it is not.
 function actForm(title, verbs, done, say) {
   const chosen = make("select", {}, ...verbs.map((verb) => make("option", { value: verb.name, textContent: verb.name.replaceAll("_", " ") })));
-  const words = make("p", { className: "why" }), fields = make("div");
+  const words = make("p", { className: "why" }), fields = make("div"), hints = make("div");
   const button = make("button", { textContent: "Do it" });
   const id = `why-${title.toLowerCase()}`;
   words.id = id;
   button.setAttribute("aria-describedby", id);
   const element = make("form", { autocomplete: "off" }, make("h2", { textContent: title }),
-    make("label", { className: "field" }, "Verb", chosen), words, fields, button);
+    make("label", { className: "field verb" }, "Verb", chosen), words, fields, button, hints);
   const form = { element, chosen, words, button, acts: {}, verb: () => verbs.find((one) => one.name === chosen.value) };
-  form.fill = () => { fields.replaceChildren(...form.verb().parameters.map(field)); fit(form); };
+  form.fill = () => {
+    const { parameters } = form.verb();
+    fields.replaceChildren(...parameters.map((parameter) => field(parameter, id)));
+    hints.replaceChildren(...parameters.filter(isWritten).map((parameter) => hint(parameter, id)));
+    fit(form);
+  };
   chosen.onchange = () => { form.touched = true; form.fill(); };
   element.onsubmit = (event) => {
     event.preventDefault();
@@ -57,11 +64,24 @@ function fit({ element, words, button, acts, verb }) {
   }
 }
 
-function field(parameter) {
+// Whether what is wanted is written, not chosen.
+function isWritten({ shape, choices }) {
+  return shape !== "flag" && !choices.length;
+}
+
+const hintId = (id, name) => `${id}-${name.replaceAll(" ", "-")}`;
+
+// What is to be written, below the button: in the field there is room for an example only.
+function hint({ name, expected }, id) {
+  return make("p", { className: "hint faint", id: hintId(id, name), textContent: `${name.replaceAll("_", " ")}: ${expected}` });
+}
+
+function field(parameter, id) {
   const words = parameter.name.replaceAll("_", " ");
   const inputs = parameter.shape === "pair" ? [input(parameter, "0", 0), input(parameter, "1", 1)] : [input(parameter, "", 0)];
+  if (isWritten(parameter)) inputs.forEach((one) => one.setAttribute("aria-describedby", hintId(id, parameter.name)));
   inputs.slice(1).forEach((second) => second.setAttribute("aria-label", `${words}, the other`));
-  return make("label", { className: "field" }, words + (parameter.required ? "" : " (optional)"), make("span", { className: "inputs" }, ...inputs));
+  return make("label", { className: `field ${parameter.shape}` }, words + (parameter.required ? "" : " (optional)"), make("span", { className: "inputs" }, ...inputs));
 }
 
 function input(parameter, part, number) {
@@ -75,7 +95,8 @@ function input(parameter, part, number) {
     else if (parameter.required) made.selectedIndex = Math.min(number, options.length - 1);
     return made;
   }
-  return make("input", { name, title, placeholder: title, required: parameter.required });
+  const [, example = ""] = title.match(/such as (\[.*?\]|\{.*?\}|[^ ,]+)/) || [];
+  return make("input", { name, title, placeholder: example.length > LONGEST_EXAMPLE ? "" : example, required: parameter.required });
 }
 
 // Returns undefined for what was left out.

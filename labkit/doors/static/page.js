@@ -8,6 +8,7 @@
 
 import { actForm, fitActs } from "/forms.js";
 import { makeRunView } from "/run_view.js";
+import { inSeconds } from "/player/words.js";
 import { $, ask, forbid, make, opened } from "/asking.js";
 
 const POLL_MS = 1000, BACK_S = 10, AT_MOST = 5;
@@ -24,7 +25,7 @@ function say(text, refused = false) {
 function showState(state) {
   nowNs = state.now_ns;
   const pace = state.speed === undefined ? "" : state.speed ? `, ${state.speed} × real time` : ", the clock stands";
-  $("now").textContent = about.serves === "lab" ? `${(state.now_ns / 1e9).toFixed(3)} s${pace}` : state.now;
+  $("now").textContent = about.serves === "lab" ? `${inSeconds(state.now_ns / 1e3)}${pace}` : state.now;
   if ($("pace") && !$("pace").dataset.shown) {
     $("pace").dataset.shown = $("pace").value = state.speed;
   }
@@ -75,8 +76,8 @@ async function showRun(now, wanted = false) {
 
 function showWhere() {
   const back = view && !view.follows();
-  const at = view ? view.at() / 1e6 : 0;
-  $("where").textContent = back ? `Looking back at ${at.toFixed(3)} s.` : "As it is now.";
+  const at = view ? view.at() : 0;
+  $("where").textContent = back ? `Looking back at ${inSeconds(at)}.` : "As it is now.";
   if ($("here")) forbid($("here"), $("here").dataset.never || (back ? "" : "move the cursor of the timeline first"));
   if ($("live")) forbid($("live"), back ? "" : "now is what is shown");
 }
@@ -99,7 +100,7 @@ async function showAnswers(whole = 0, again = whole > 0) {
   if (!again && shown === answers.map((answer) => answer.number).join()) return;
   const held = document.activeElement.closest("#answer-rows li")?.dataset.shown;
   $("answer-rows").replaceChildren(...answers.map((answer) => {
-    const line = `${(answer.at_ns / 1e9).toFixed(3)} s  ${answer.cluster}: ${answer.method} ${answer.path}, ${answer.status || "no answer"}`;
+    const line = `${inSeconds(answer.at_ns / 1e3)}  ${answer.cluster}: ${answer.method} ${answer.path}, ${answer.status || "no answer"}`;
     const is = answer.body !== null;
     const button = make("button", { type: "button", textContent: is ? "Hide values" : "Show values", onclick: () => showAnswers(is ? 0 : answer.number, true).catch((error) => say(error.message, true)) });
     button.setAttribute("aria-label", `${button.textContent} of answer ${answer.number}`);
@@ -115,8 +116,7 @@ async function compare() {
   $("apart-words").textContent = `Here is this run, there the one before.\n${found.text}`;
   $("apart-picture").innerHTML = found.html;
   $("apart").hidden = false;
-  $("apart").focus();
-  return { text: found.text.split("\n")[0] };
+  return { text: found.text.split("\n")[0], show: $("apart") };
 }
 
 // ---- what is done ----
@@ -126,9 +126,10 @@ async function act(line, work) {
   if (busy) return say("the one before is still under way", true);
   busy = true;
   say(`${line} …`);
-  let words, refused = false;
+  let words, show, refused = false;
   try {
     const result = await work();
+    show = result.show;
     words = `${result.did || line}: ${result.text || "done"}`;
     refused = result.ok === false;
   } catch (error) {
@@ -137,6 +138,9 @@ async function act(line, work) {
   await refresh(true).catch((error) => { words += ` (not up to date: ${error.message})`; });
   busy = false;
   say(words, refused);
+  if (!show) return;
+  show.focus({ preventScroll: true });
+  show.scrollIntoView();
 }
 
 function button(text, line, work, id = "") {

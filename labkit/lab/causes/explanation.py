@@ -6,7 +6,7 @@ from html import escape
 from typing import Any, NamedTuple, TypeAlias
 
 from labkit.lab.fault_table import NAMED
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 
 FAULT, OPERATOR, WORK, WRITTEN = "fault", "operator", "work", "written"
 BEGINNING, TIME, NOT_RECORDED = "beginning", "time", "not recorded"
@@ -23,7 +23,7 @@ class CauseStep(NamedTuple):
 
     def __str__(self) -> str:
         shown = "" if self.row is None else f"  [row {self.row}]"
-        return f"{self.at_ns / SECOND_NS:.3f} s  {self.sentence}{shown}"
+        return f"{in_seconds(self.at_ns)} s  {self.sentence}{shown}"
 
 
 Effect: TypeAlias = tuple[str, Any]
@@ -67,7 +67,7 @@ class Explanation(NamedTuple):
     @property
     def said(self) -> str:
         """The root in one sentence."""
-        return f"{self.root_is}, at {self.root.at_ns / SECOND_NS:.3f} s: {self.root.sentence}"
+        return f"{self.root_is}, at {in_seconds(self.root.at_ns)} s: {self.root.sentence}"
 
     @property
     def root_is(self) -> str:
@@ -84,11 +84,11 @@ class Explanation(NamedTuple):
         return "\n".join([*lines, f"root: {self.said}"])
 
     def __repr__(self) -> str:
-        return f"Explanation({len(self.steps)} steps, root: {self.origin} at {self.root.at_ns / SECOND_NS:.3f} s)"
+        return f"Explanation({len(self.steps)} steps, root: {self.origin} at {in_seconds(self.root.at_ns)} s)"
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<li value='{number}'><b>{step.at_ns / SECOND_NS:.3f} s</b> {escape(step.sentence)}{_row(step)}</li>"
+            f"<li value='{number}'><b>{in_seconds(step.at_ns)} s</b> {escape(step.sentence)}{_row(step)}</li>"
             for number, step in enumerate(self.steps, 1)
         )
         return f"<ol>{rows}</ol><p>root: {escape(self.said)}</p>"

@@ -14,7 +14,7 @@ from typing import Any
 from labkit.lab.causes.explanation import BEGINNING, FAULT, NOT_RECORDED, OPERATOR, WORK, Cause, CauseStep
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.fault_table import CUT, LOSE, NAMED, SLOW
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.sim.network import Message
 from labkit.sim.network_faults import FLAPPING
 
@@ -25,7 +25,7 @@ CLOUD_CALL_FAILED = "cloud call failed"
 
 def seconds(at_ns: int) -> str:
     """Return an instant in words."""
-    return f"{at_ns / SECOND_NS:.3f} s"
+    return f"{in_seconds(at_ns)} s"
 
 
 def fault(run: RecordedRun, number: int) -> Cause:

@@ -26,7 +26,7 @@ from labkit.lab.records.loss_and_outage import Promotion
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.messages import HEADER_BYTES
 from labkit.lab.wire.reports import UNKNOWN
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 
 CUTTING = (*MAKING[CUT], *MAKING[LOSE])
 """Faults that take a cluster's way to others, and leave its service."""
@@ -141,15 +141,15 @@ def _ended(taken: Promotion, old: str, row: Any) -> CauseStep:
 def recovery(run: RecordedRun, taken: Promotion) -> Cause:
     """How long it took from the fault to the first write that the survivor acknowledged."""
     first = run.ledger.first_after(taken)
-    until = (taken.at_ns - taken.fault_ns) / SECOND_NS
+    until_ns = taken.at_ns - taken.fault_ns
     if first is None:
-        after = f"{until:.3f} s after the fault" if until else "which followed no fault"
+        after = f"{in_seconds(until_ns)} s after the fault" if until_ns else "which followed no fault"
         sentence = f"{taken.survivor} has acknowledged no write since its promotion, {after}"
         return Cause(CauseStep(taken.at_ns, sentence, None), ("promotion", taken))
-    whole, rest = (first.at_ns - taken.fault_ns) / SECOND_NS, (first.at_ns - taken.at_ns) / SECOND_NS
+    whole, rest = in_seconds(first.at_ns - taken.fault_ns), in_seconds(first.at_ns - taken.at_ns)
     sentence = (
-        f"the first write after the promotion, of {first.client}, is acknowledged: {whole:.3f} s after the fault,"
-        f" of which {until:.3f} s until {taken.survivor} was promoted and {rest:.3f} s from then on"
+        f"the first write after the promotion, of {first.client}, is acknowledged: {whole} s after the fault,"
+        f" of which {in_seconds(until_ns)} s until {taken.survivor} was promoted and {rest} s from then on"
     )
     rows = run.between(first.at_ns, first.at_ns)
     row = next((row for row in rows if run.rows[row][0] == "outcome"), None)

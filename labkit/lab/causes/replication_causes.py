@@ -187,7 +187,8 @@ def _guard_missing(run: RecordedRun, number: int) -> Cause:
     upstream = run.queries.progress.upstream(cluster, at_ns)
     effect = asks(run, number, cluster)
     if effect is not None and effect[0] == "mode":
-        return Cause(CauseStep(at_ns, f"{cluster} has no state in common with {upstream} yet", number), effect)
+        words = f"{cluster} begins to follow {upstream}, whose journal has no entry with the state that {cluster} is in"
+        return Cause(CauseStep(at_ns, words, number), effect)
     behind, kept = run.queries.lag(upstream, cluster, at_ns).entries, _backlog(run, upstream)
     why = f"{cluster} is {behind:g} entries behind, and {upstream} keeps the last {kept}"
     if not kept < behind < float("inf"):

@@ -1,8 +1,8 @@
 """Request record: which operation each request of a client or an operator belongs to, where pictures are kept.
 
 1. The network hands over what each message carried, right after the trace has the message's row (``Network.watcher``).
-2. A row is the number of that row, who asked, the asker's number for the operation, which attempt it was, and the path:
-   never a body or a header.  Health checks are left out, which are no operations.
+2. A row is the number of that row, who asked, the asker's number for the operation, which attempt it was, and method
+   and path: never a body or a header.  Health checks are left out, which are no operations.
 3. Rows are plain, in sealed chunks (R3): a branch keeps its past, and goes on.  Nothing of it is in the trace.
 """
 
@@ -18,13 +18,13 @@ API = "/v1/"
 
 
 class CarriedRequest(NamedTuple):
-    """A request that ended its way: its row of the trace, whose which operation and attempt it was, and the path."""
+    """A request that ended its way: its row of the trace, of which operation which attempt it was, and what for."""
 
     row: int
     asker: str
     number: int
     attempt: int
-    path: str
+    asked: str
 
 
 ROW_TYPES = (int, str, int, int, str)
@@ -46,4 +46,4 @@ class RequestRecord:
         """Take what the last message in the trace carried."""
         if type(payload) is ApiRequest and payload.correlation.number >= 0:
             path = payload.request.path.removeprefix(API).partition("?")[0]
-            self.rows.append((len(self._trace) - 1, *payload.correlation, path))
+            self.rows.append((len(self._trace) - 1, *payload.correlation, f"{payload.request.method} {path}"))

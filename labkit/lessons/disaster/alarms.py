@@ -11,6 +11,7 @@ from labkit.lab.snapshot import Snapshot
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.disaster.region import calm_pair, takes_writes
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.said import raised
 from labkit.lessons.worlds import mode_said
 
 Act = Callable[[Lab], Any]
@@ -99,8 +100,8 @@ def _deal(function: Act, lab: Lab, call: int) -> Alarm:
     error = ""
     try:
         function(lab)
-    except Exception as raised:  # the reader's own
-        error = f"{type(raised).__name__}: {raised}"
+    except Exception as failure:  # the reader's own
+        error = raised(failure)
     promoted = bool(lab.trace.select("mode", cluster="tokyo", mode="primary"))
     return Alarm(promoted, lab["tokyo"].mode, takes_writes(lab, "tokyo"), takes_writes(lab, "paris"), error, call)
 

@@ -12,6 +12,7 @@ from labkit.lab.snapshot import Snapshot
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.disaster.region import calm_pair
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.said import raised
 from labkit.lessons.worlds import mode_said
 from labkit.service.durations import SECOND_NS
 
@@ -71,8 +72,8 @@ def _made(function: Seal, lab: Lab) -> TextSeen:
     began_ns = lab.now
     try:
         made = function(lab, NOTE)
-    except Exception as raised:  # the reader's own
-        return TextSeen(f"it raised {type(raised).__name__}: {raised}{_last_refusal(lab)}", False, 0, "")
+    except Exception as failure:  # the reader's own
+        return TextSeen(f"it raised {raised(failure)}{_last_refusal(lab)}", False, 0, "")
     took_s, moved = (lab.now - began_ns) / SECOND_NS, _moved(lab)
     lab.crash("paris")
     lab.run("5s")

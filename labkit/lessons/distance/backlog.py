@@ -11,6 +11,7 @@ from labkit.lab.plan.blueprint import pair
 from labkit.lessons.distance.line import PATH, since
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
+from labkit.trace import SECOND_NS
 
 ENTRIES, SETTLING = 64, "20s"
 OF_LINES = frozenset([row.verb for row in FAULTS if row.target in (LINE, WAY, AROUND) or row.line_is])
@@ -20,6 +21,7 @@ class BacklogSeen(NamedTuple):
     """What happened since the start: writes, comparisons, faults that are no line; then the line and both in the end.
 
     ``state`` is that of tokyo; empty where nobody says it.  ``later``: it compared only after the lab was handed in.
+    ``waited_s`` passed between the last fault or heal before a comparison and the comparison.
     """
 
     writes: int
@@ -29,6 +31,7 @@ class BacklogSeen(NamedTuple):
     roots_equal: bool
     state: str
     later: bool
+    waited_s: float = 0.0
 
 
 @KeptStart
@@ -61,14 +64,27 @@ def look(branch: Lab) -> BacklogSeen:
         roots_equal=branch["paris"].root == branch["tokyo"].root,
         state=str(branch["tokyo"].status()["state"]) if branch["tokyo"].active else "",
         later=len(synced) > before,
+        waited_s=_waited_s(branch, begun),
     )
 
 
+def _waited_s(branch: Lab, begun: Lab) -> float:
+    compares = since(branch, begun, "mode", cluster="tokyo", state="merkle-diff")
+    first_ns = compares[0].at_ns if compares else 0
+    before = [event.at_ns for event in since(branch, begun, "fault") if event.at_ns <= first_ns]
+    return float((first_ns - before[-1]) / SECOND_NS) if before else 0.0
+
+
 def remark(seen: BacklogSeen) -> str:
-    """Say where a comparison can be seen that happened in the check's copy only."""
+    """Say why the pair did not compare at once, and where that can be seen which happened in the check's copy only."""
+    said = (
+        f"The pair began to compare {seen.waited_s:.1f} s after the line was whole. tokyo finds out about a cut when "
+        "heartbeats stay away, and asks again after pauses, each longer than the last; until they compare, "
+        "`lab.timeline()` still calls it streaming."
+    )
     if not seen.later:
-        return ""
-    return 'The check let a copy go on; in yours they compare after `lab.run("10s")`, and `lab.timeline()` shows it.'
+        return said
+    return f'{said} The check let a copy go on; in yours they compare after `lab.run("10s")`.'
 
 
 def many_secrets(lab: Lab) -> None:

@@ -182,7 +182,7 @@ SILENCE = Exercise(
             asks="In the end paris has to answer, to whoever asks what is stored.",
             hints=(
                 "Look at paris in `lab.map()`: which of its nodes leads?",
-                "Three nodes choose another leader while two of them run; one that was restarted is sealed.",
+                "Another node leads as long as one of the three runs; one that was restarted is sealed.",
                 "crash or pause one node in place of the region",
             ),
             for_its_sentence=True,
@@ -195,7 +195,8 @@ SILENCE = Exercise(
             hints=(
                 "Read both paths from paris, some seconds later.",
                 "What matters is whether the node that got the request still led when it took it up.",
-                "wake one leader within a second, another one when some other node leads",
+                "Send `orders/one` to a leader that sleeps, and `lab.resume` it within a second. Send `orders/two` to "
+                "a leader that sleeps, and resume it when another node leads; or to a node that is crashed.",
             ),
         ),
     ),

@@ -73,7 +73,7 @@ EMPTY = Question(
 STRICT = Question(
     name="strict",
     asks=f"Now the drill says `expect: {{lost: 0}}`. One write comes each 100 ms. Its acknowledgement needs 15 ms to "
-    f"lisbon, its copy 80 to 120 ms to tokyo. With how many of {SEEDS} seeds does it pass, give or take two?",
+    f"lisbon, its copy 40 to 160 ms to tokyo. With how many of {SEEDS} seeds does it pass, give or take two?",
     least=0,
     most=SEEDS,
     near=2,

@@ -15,11 +15,11 @@ from labkit.front.vault import Vault
 from labkit.vault.policies.policy_text import parse_policy
 
 CAPABILITIES, DEFAULT, OTHER = "sys/capabilities", "default", "other"
-POSTING = ("create", "update")
+UPDATE = "update"
 
 
 def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]:
-    """Return what a token may do beyond a POST to one path, as texts like ``update transit/keys/rows``.
+    """Return what a token may do beyond an update of one path, as texts like ``update transit/keys/rows``.
 
     What ``default`` gives is that of a vault as it began, whatever became of that policy.
     """
@@ -43,7 +43,7 @@ def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]
             f"{verb} {one}"
             for one in paths
             for verb in ours[one]
-            if verb not in theirs[one] and (one != path or verb not in POSTING)
+            if verb not in theirs[one] and (one != path or verb != UPDATE)
         ]
     )
 

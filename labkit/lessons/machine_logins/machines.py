@@ -9,7 +9,7 @@ from labkit.cloud.development import WEST
 from labkit.front.vault import Vault
 from labkit.service.message import Response
 
-AUDIT, ROLE = "audit.log", "auth/cloud/role/web"
+AUDIT, ROLE, LOGIN = "audit.log", "auth/cloud/role/web", "auth/cloud/login"
 REFUSED = "permission denied"
 
 
@@ -52,10 +52,20 @@ def five_tries(vault: Vault) -> list[Response]:
 
 def reasons(vault: Vault) -> list[str]:
     """Return why logins were refused, by the audit file, oldest first; each request counts once, as it stands first."""
+    return [error.rpartition("; ")[2] for error in _errors(vault) if REFUSED in error]
+
+
+def unread(vault: Vault) -> int:
+    """Return how many logins no check refused: the service could not read what was sent, or has no such role."""
+    return sum(error != "" and REFUSED not in error for error in _errors(vault, LOGIN))
+
+
+def _errors(vault: Vault, path: str = "") -> list[str]:
+    """Return the error of each answer in the audit file, empty where it has none; of those to one path, if any."""
     lines = (vault.files.read(AUDIT) or b"").splitlines()
     records = [json.loads(line) for line in lines if line]
     answers: dict[str, str] = {}
     for row in records:
-        if row["type"] == "response":
+        if row["type"] == "response" and path in ("", row["request"]["path"]):
             answers.setdefault(row["request"]["id"], row.get("error", ""))
-    return [error.rpartition("; ")[2] for error in answers.values() if REFUSED in error]
+    return list(answers.values())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.front.vault import Vault
-from labkit.lessons.machine_logins.machines import AUDIT, ROLE, five_tries, reasons
+from labkit.lessons.machine_logins.machines import AUDIT, LOGIN, ROLE, five_tries, reasons
 from labkit.lessons.plan import Question
 from labkit.lessons.worlds import branched
 
 HOUR_S, MAX_S = 3_600, 5_400
 PASSED = 200
 RENEWED_S = 85 * 60
-LOGIN, LOGINS = "auth/cloud/login", 4
+LOGINS = 4
 
 
 def lacks_role(vault: Vault) -> str:

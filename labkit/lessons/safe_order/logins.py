@@ -246,7 +246,7 @@ LOGINS = Exercise(
             hints=(
                 "Which of your steps is done to the cloud?",
                 "You operate two clusters. What can be done there so that nothing depends on the cloud meanwhile?",
-                "leave out `lab.cloud_recover()`",
+                "leave out `lab.cloud_recover()` until then",
             ),
         ),
         Condition(

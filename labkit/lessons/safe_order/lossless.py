@@ -11,6 +11,7 @@ from labkit.lab.snapshot import Snapshot
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.safe_order.writers import Move, moved, pair_with_writer
+from labkit.lessons.said import raised
 from labkit.lessons.worlds import mode_said
 
 Act = Callable[[Lab], Any]
@@ -102,8 +103,8 @@ def _move(function: Act, lab: Lab) -> Move:
     error, began_ns = "", lab.now
     try:
         function(lab)
-    except Exception as raised:  # the reader's own
-        error = f"{type(raised).__name__}: {raised}"
+    except Exception as failure:  # the reader's own
+        error = raised(failure)
     return moved(lab, began_ns, error)
 
 

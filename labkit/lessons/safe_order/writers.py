@@ -35,7 +35,7 @@ class Move(NamedTuple):
 def pair_with_writer(seed: int, slower: int = 1) -> Lab:
     """Return a pair that replicates; a client in lisbon writes each 50 ms, to whoever takes it.
 
-    The line between the two takes 80 to 120 ms, or so many times as long.
+    The line between the two takes 40 to 160 ms, or so many times as long.
     """
     work = WorkloadPlan(operation="put-secret", every_ns=GAP_MS * MILLISECOND_NS, until_ns=WRITES_UNTIL_S * SECOND_NS)
     line = LinkPlan(

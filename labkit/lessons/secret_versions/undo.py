@@ -1,4 +1,4 @@
-"""Undo: a colleague destroyed one version and deleted two; the last good contents are to be the latest again."""
+"""Undo: a colleague destroyed one version and deleted two; what was written last is to be the latest again."""
 
 from __future__ import annotations
 
@@ -78,14 +78,17 @@ def _metadata_first(vault: Vault) -> None:
 
 
 def _for_good(seen: UndoSeen) -> str:
-    gone = " and ".join(seen.gone)
-    return f'; version {gone} is removed for good here, `here.start("undo")` begins again' if gone else ""
+    if not seen.gone:
+        return ""
+    removed = f"version {seen.gone[0]} is" if len(seen.gone) == 1 else f"versions {' and '.join(seen.gone)} are"
+    return f'; {removed} removed for good here, `here.start("undo")` begins again'
 
 
 UNDO = Exercise(
     name="undo",
     title="Undo what a colleague did",
-    goal="the last good contents of secret/data/app are its latest version again, and no version is removed.",
+    goal="what was written last to secret/data/app before the colleague came is its latest version again, and no "
+    "version is removed.",
     start=start,
     look=look,
     takes=("the vault",),

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from labkit.lab.measures.lag_over_time import LagPoint, lag_over_time, largest
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.charts.measure import REAL, TEXT, Measure, MeasuredColumn
 from labkit.views.charts.measured_marks import measured_marks
 from labkit.views.charts.time_chart import draw
@@ -41,7 +41,7 @@ def measured_lag(queries: Queries, every_ns: int = 0) -> Measure:
     points = lag_over_time(queries.progress, now_ns, drawn_ns) if now_ns else ()
     listed = lag_over_time(queries.progress, now_ns, every_ns) if every_ns and now_ns else points
     rows = tuple([(name, at_ns / SECOND_NS, *rest) for name, at_ns, *rest in listed])
-    title = f"Lag of secondaries until {now_ns / SECOND_NS:.3f} s"
+    title = f"Lag of secondaries until {in_seconds(now_ns)} s"
     panels = tuple(_panels(queries, points, drawn_ns))
     chart = TimeChart(title, _finding(points), now_ns, panels, measured_marks(queries))
     return Measure("lag", chart.finding, COLUMNS, rows, (draw(chart),))
@@ -86,5 +86,5 @@ def _finding(points: tuple[LagPoint, ...]) -> str:
     if furthest is None or not furthest.max_seconds:
         return "No secondary was seen behind after it had reached a complete state."
     name, entries = furthest.secondary, max(p.max_entries for p in points if p.max_entries < inf)
-    when = f"by {furthest.at_ns / SECOND_NS:.3f} s"
+    when = f"by {in_seconds(furthest.at_ns)} s"
     return f"{name} was furthest behind, {furthest.max_seconds:.3f} s {when}; the most entries were {entries:,.0f}."

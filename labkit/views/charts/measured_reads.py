@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from labkit.lab.measures.stale_reads import JudgedReads, StaleRead, stale_reads
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.charts.measure import REAL, TEXT, WHOLE, Measure, MeasuredColumn
 from labkit.views.charts.measured_marks import measured_marks
 from labkit.views.charts.time_chart import draw
@@ -38,7 +38,7 @@ def measured_reads(queries: Queries) -> Measure:
             for read in judged.stale
         ]
     )
-    title = f"Stale reads until {queries.now / SECOND_NS:.3f} s"
+    title = f"Stale reads until {in_seconds(queries.now)} s"
     panels = tuple(_panels(judged, queries.now))
     chart = TimeChart(title, _finding(judged), queries.now, panels, measured_marks(queries))
     return Measure("stale_reads", chart.finding, COLUMNS, rows, (draw(chart),))
@@ -75,7 +75,7 @@ def _behind(stale: tuple[StaleRead, ...], every_ns: int, now_ns: int) -> TimePan
             for number, behind_ns in sorted(furthest.items())
         ]
     )
-    return TimePanel("how far behind", f"up to {max(furthest.values()) / SECOND_NS:.3f} s", columns, unit="s")
+    return TimePanel("how far behind", f"up to {in_seconds(max(furthest.values()))} s", columns, unit="s")
 
 
 def _counted(times_ns: Iterable[int], every_ns: int) -> dict[int, int]:

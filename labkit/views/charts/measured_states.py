@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labkit.lab.measures.time_in_states import CLUSTER, CONNECTION, NODE, SYNC, Stay, time_in_states
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.charts.measure import REAL, TEXT, WHOLE, Measure, MeasuredColumn, needs_trace
 from labkit.views.charts.row_chart import draw
 from labkit.views.layout.bar_chart_layout import BarPart
@@ -49,7 +49,7 @@ def measured_states(queries: Queries) -> Measure:
             for kind, name, state, total_ns, stretches, longest_ns in stays
         ]
     )
-    title = f"Time in each state, in sum, until {now_ns / SECOND_NS:.3f} s"
+    title = f"Time in each state, in sum, until {in_seconds(now_ns)} s"
     chart = RowChart(title, _finding(stays), ("seconds", "stretches"), tuple(map(_row, stays)))
     return Measure("states", chart.finding, COLUMNS, rows, (draw(chart),))
 
@@ -68,5 +68,5 @@ def _finding(stays: tuple[Stay, ...]) -> str:
     for name in dict.fromkeys(stay.name for stay in stays if stay.kind == CLUSTER):
         own = {stay.state: stay.total_ns for stay in stays if (stay.kind, stay.name) == (CLUSTER, name)}
         out_ns = own.get("down", 0) + own.get("sealed", 0)
-        words += [f"{name} served nobody for {out_ns / SECOND_NS:.3f} s"] if out_ns else []
+        words += [f"{name} served nobody for {in_seconds(out_ns)} s"] if out_ns else []
     return f"{'; '.join(words)}." if words else "Each cluster had an active node all the time."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labkit.lab.records.surviving_tokens import TokenSurvival
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.charts.bar_chart import draw
 from labkit.views.charts.measure import FLAG, REAL, TEXT, WHOLE, Measure, MeasuredColumn
 from labkit.views.layout.bar_chart_layout import Bar, BarChart, BarPart
@@ -32,7 +32,7 @@ def measured_tokens(queries: Queries) -> Measure:
     """Measure what became of tokens at each promotion up to now."""
     found = tuple(queries.parts.ledger.tokens)
     rows = tuple([(number, one.at_ns / SECOND_NS, *one[1:]) for number, one in enumerate(found, 1)])
-    title = f"Tokens that survived promotions until {queries.now / SECOND_NS:.3f} s"
+    title = f"Tokens that survived promotions until {in_seconds(queries.now)} s"
     chart = BarChart(title, _finding(found), tuple(map(_bar, found)))
     return Measure("survivors", chart.finding, COLUMNS, rows, (draw(chart),))
 
@@ -45,7 +45,7 @@ def _bar(one: TokenSurvival) -> Bar:
         BarPart("valid again", one.valid_again, f"{one.valid_again:,} valid again" if one.valid_again else ""),
     )
     how = "planned" if one.planned else "not planned"
-    return Bar("", f"{one.at_ns / SECOND_NS:.3f} s, {how}: {one.survivor}", parts)
+    return Bar("", f"{in_seconds(one.at_ns)} s, {how}: {one.survivor}", parts)
 
 
 def _finding(found: tuple[TokenSurvival, ...]) -> str:

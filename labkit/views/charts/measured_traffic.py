@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labkit.lab.measures.traffic import Flow, Slice, flows, slices
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.charts.measure import REAL, TEXT, WHOLE, Measure, MeasuredColumn, needs_trace
 from labkit.views.charts.measured_marks import measured_marks
 from labkit.views.charts.row_chart import draw
@@ -43,7 +43,7 @@ def measured_traffic(queries: Queries) -> Measure:
     """Measure the bytes that each mechanism sent up to now."""
     trace = needs_trace(queries.parts.trace, "bytes")
     found = flows(trace, queries.blueprint)
-    title = f"Bytes on the wire until {queries.now / SECOND_NS:.3f} s"
+    title = f"Bytes on the wire until {in_seconds(queries.now)} s"
     rows = tuple([_row(name, found) for name in _by_size(found)])
     chart = RowChart(title, _finding(found), HEADINGS, rows, KEY if any(flow.lost_messages for flow in found) else "")
     return Measure("bytes", chart.finding, COLUMNS, tuple(map(tuple, found)), (draw(chart),))
@@ -58,7 +58,7 @@ def measured_traffic_over_time(queries: Queries, every_ns: int) -> Measure:
     found = flows(trace, queries.blueprint)
     shown = slices(trace, queries.blueprint, drawn_ns) if now_ns else ()
     panels = tuple([_panel(name, shown, drawn_ns, now_ns) for name in _by_size(found)])
-    title = f"Bytes on the wire over time until {now_ns / SECOND_NS:.3f} s"
+    title = f"Bytes on the wire over time until {in_seconds(now_ns)} s"
     chart = TimeChart(title, _finding(found), now_ns, panels, measured_marks(queries))
     return Measure("bytes", chart.finding, COLUMNS_OVER_TIME, rows, (draw_over_time(chart),))
 

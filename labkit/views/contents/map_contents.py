@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.queries import STREAMING
-from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.service.durations import MILLISECOND_NS, in_seconds
 from labkit.sim.topology import NoRouteError, Pair, Path, Topology, lost_either
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _more_of(queries: Queries, node: str) -> str:
 
 def write_offset(error_ns: int) -> str:
     """Write how far a clock is off: ``90 s ahead``."""
-    seconds = f"{abs(error_ns) / SECOND_NS:.3f}".rstrip("0").rstrip(".")
+    seconds = f"{in_seconds(abs(error_ns))}".rstrip("0").rstrip(".")
     return f"{seconds} s {'ahead' if error_ns > 0 else 'behind'}"
 
 

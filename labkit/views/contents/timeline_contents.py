@@ -23,7 +23,7 @@ from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.service.durations import SECOND_NS, format_duration
 from labkit.trace import FaultEvent, Trace
 from labkit.views.state_words import MODES as MODE_WORDS
-from labkit.views.state_words import STATES
+from labkit.views.state_words import NO_ACTIVE_NODE, STATES, out_of_service
 from labkit.views.time_axis import round_slice_ns
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _clip(spans: Iterable[Span], window: Window) -> Iterable[Span]:
 
 def _lags(records: Records, window: Window, bars: list[Span], slice_ns: int) -> Iterable[Span]:
     """Return when each secondary heard nothing of its upstream, and when it was behind though it did."""
-    heard = _heard(records)
+    heard = heard_by(records.trace, records.clusters)
     for name in records.clusters:
         silent = list(_silences(records, name, [bar for bar in bars if bar.row == name], heard[name]))
         yield from silent
@@ -135,11 +135,11 @@ def _lags(records: Records, window: Window, bars: list[Span], slice_ns: int) -> 
             yield _behind(name, behind, slice_ns)
 
 
-def _heard(records: Records) -> dict[str, list[int]]:
+def heard_by(trace: Trace, clusters: Mapping[str, tuple[str, ...]]) -> dict[str, list[int]]:
     """Return for each cluster when its nodes got messages from nodes of others, or what balancers pass on of them."""
-    cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
-    found: dict[str, list[int]] = {name: [] for name in records.clusters}
-    for _, _, at_ns, source, target, what, _, fate in rows_of(records.trace, ("message",)):
+    cluster_of = {node: name for name, nodes in clusters.items() for node in nodes}
+    found: dict[str, list[int]] = {name: [] for name in clusters}
+    for _, _, at_ns, source, target, what, _, fate in rows_of(trace, ("message",)):
         to = cluster_of.get(str(target))
         if to is None or fate != "delivered":
             continue
@@ -296,9 +296,9 @@ def _fact(span: Span, kind: str, said: str) -> TimelineFact:
 def _describe_span(span: Span, window: Window | None = None) -> str:
     """Say what a row was, and given the window until when; a cluster is something else from its next span on."""
     until = f" to {_s(span.to_ns)}" if window is not None and span.to_ns < window.end_ns else ""
-    detail = STATES.get(span.detail, span.detail)
-    what = MODE_WORDS.get(span.what, span.what)
-    return f"from {_s(span.from_ns)}{until} {span.row} is {what}{f' ({detail})' if detail else ''}"
+    what, detail = out_of_service(MODE_WORDS.get(span.what, span.what), STATES.get(span.detail, span.detail))
+    verb = "has" if what == NO_ACTIVE_NODE else "is"
+    return f"from {_s(span.from_ns)}{until} {span.row} {verb} {what}{f' ({detail})' if detail else ''}"
 
 
 def _s(at_ns: int) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.views.boxes import Box, flow, width_of
 from labkit.views.layout.chart_words import INSIDE, LINE, MARGIN, WIDTH, ChartWords, heading, shortened, wrapped
 from labkit.views.picture import NORMAL, SMALL
@@ -200,7 +200,7 @@ def _listed(chart: TimeChart) -> list[str]:
 def mark_words(number: int, mark: tuple[int, str]) -> str:
     """Return the entry of a mark in the list."""
     at_ns, words = mark
-    return shortened(f"{number} {at_ns / SECOND_NS:.3f} s {words}", SMALL, INSIDE)
+    return shortened(f"{number} {in_seconds(at_ns)} s {words}", SMALL, INSIDE)
 
 
 def describe(chart: TimeChart) -> str:

@@ -19,7 +19,7 @@ from labkit.views.player.pace import Stretch
 from labkit.views.player.recorded.recording import MAX_LOST_SHOWN, Loss, Recording
 from labkit.views.player.recorded.write_gaps import WriteGap
 from labkit.views.player.stage import Stage, StageHost
-from labkit.views.state_words import in_words
+from labkit.views.state_words import in_words, out_of_service
 
 
 def data_of(recording: Recording, stage: Stage) -> dict[str, Any]:
@@ -36,6 +36,7 @@ def data_of(recording: Recording, stage: Stage) -> dict[str, Any]:
         "sentences": [[microseconds(at_ns), sentence, row] for at_ns, sentence, row in sentences.values],
         "losses": losses,
         "lost": [[microseconds(loss.write.at_ns), microseconds(loss.promoted_ns)] for loss in recording.losses],
+        "silences": [[one.cluster, microseconds(one.from_ns), microseconds(one.to_ns)] for one in recording.silences],
         "gaps": [_gap(gap) for gap in recording.gaps],
         "end": microseconds(recording.end_ns),
         "first": microseconds(opening_ns(recording)),
@@ -95,7 +96,7 @@ def _clusters(recording: Recording) -> list[Any]:
 def _words(span: Span) -> str:
     """Say what a cluster was: down and sealed with how many nodes, a secondary with what its replication does."""
     if span.what in ("down", "sealed"):
-        return f"{span.what}: {span.detail}"
+        return ": ".join(out_of_service(span.what, span.detail))
     return in_words(span.what, span.detail)
 
 

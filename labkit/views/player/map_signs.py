@@ -33,6 +33,8 @@ def legend_of(recording: Recording) -> list[str]:
     states = {span.what for span in recording.nodes}
     found = [f"{letter} {state}" for state, letter in LETTERS.items() if state in states]
     found += [SHAPES[shape] for shape in sorted(shapes)]
+    found += ["large: of interest, slowed down for; small: other"] if recording.interesting else []
+    found += ["2×: two there"] if len(recording.messages) > 1 else []
     found += ["cross: lost there"] if any(one.lost for one in recording.messages) else []
     found += ["broken line: cut"] if any(span.cut for span in recording.lines) else []
     found += ["dotted line: over other sites"] if over_others(recording) else []

@@ -5,6 +5,7 @@
 2. Requests name the place of their path, if any, and those that are not the first attempt the one before.
 3. An operation that an answer ended is the place of that; it began with the request that led to the answer, or
    ``began`` before that.  Of any other, when it ended, how long it took, whose it was and how it ended is said.
+4. How an operation ended is the place of a way: an outcome, with the status of the answer (0: none).
 """
 
 from __future__ import annotations
@@ -104,10 +105,10 @@ def _carried(messages: Sequence[Carried], numbers: dict[int, int]) -> dict[str, 
 def _operations(
     operations: Iterable[ClientOperation], messages: Sequence[Carried], numbers: dict[int, int], places: dict[str, int]
 ) -> dict[str, Any]:
-    answered, silent = [], []
+    answered, silent, ways = [], [], ValueTable()
     for one in operations:
         answer = numbers.get(one.answer, -1)
-        how, began_us = OUTCOMES.index(one.outcome), microseconds(one.started_ns)
+        how, began_us = ways.place((OUTCOMES.index(one.outcome), one.status)), microseconds(one.started_ns)
         if answer >= 0:
             late = microseconds(_root(messages, numbers, answer).sent_ns) - began_us
             if late >= 0:
@@ -118,6 +119,7 @@ def _operations(
     answered.sort()
     silent.sort()
     return {
+        "ways": list(ways.values),
         "operations": {
             "by": differences(place for place, _, _ in answered),
             "how": [how for _, how, _ in answered],

@@ -1,9 +1,11 @@
 """Packed columns: lists of whole numbers as text, for a page that is to be small; the script reads them again.
 
-1. A number is a few signs, the lowest part first; the last sign of a number is one of the first half of all signs.
+1. A number is a few signs, the lowest part first; the last sign of a number is one of the first 70 of all signs, for
+   most numbers have one or two: so they need fewer signs than with as many of both kinds.
 2. A column that may hold a number below 0 says so by its name (``SIGNED``): it then holds 2n, and for negative ones
    -2n - 1.
-3. When a message ended is not there: it follows from when its cause ended, how much later it was sent, and how long it
+3. What packs worst, how long messages took, is last: a packer's table of signs suits what is near.
+4. When a message ended is not there: it follows from when its cause ended, how much later it was sent, and how long it
    took.  Of those without a cause it is how much later than the one before.
 """
 
@@ -14,7 +16,9 @@ from itertools import accumulate
 from typing import Any
 
 SIGNS = "".join(chr(code) for code in range(33, 127) if chr(code) not in "\"'<\\")
-HALF = len(SIGNS) // 2
+LAST = 70
+"""How many signs end a number; the others are parts before its last."""
+MORE = len(SIGNS) - LAST
 COLUMNS = {
     "messages": ("took", "kind", "row", "cause"),
     "operations": ("by", "how", "began"),
@@ -32,7 +36,9 @@ def packed(data: Mapping[str, Any]) -> dict[str, Any]:
     for part, names in COLUMNS.items():
         found[part] = {**data[part], **{name: text_of(data[part][name]) for name in names}}
     found["messages"]["sent"] = text_of(map(with_sign, _sent_later(data)))
+    found["messages"]["took"] = found["messages"].pop("took")
     del found["messages"]["at"]
+    found["messages"] = found.pop("messages")
     if data["trees"] is not None:
         apart = data["trees"]["apart"]
         columns = {name: text_of(map(with_sign, apart[name])) for name in SIGNED["apart"]}
@@ -63,8 +69,8 @@ def text_of(numbers: Iterable[int]) -> str:
     """Return numbers from 0 up as text."""
     signs = []
     for left in numbers:
-        while left >= HALF:
-            signs.append(SIGNS[HALF + left % HALF])
-            left //= HALF
+        while left >= LAST:
+            signs.append(SIGNS[LAST + left % MORE])
+            left //= MORE
         signs.append(SIGNS[left])
     return "".join(signs)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.views.player.beside import RunBeside
 from labkit.views.player.data import data_of
 from labkit.views.player.map_signs import legend_of
@@ -52,26 +52,34 @@ APART = ("apart", "First difference", "d")
 
 
 class Section:
-    """A part of the page beside the player: its heading and its HTML, which is trusted."""
+    """A part of the page beside the player: its heading and its HTML, which is trusted.
 
-    __slots__ = ("heading", "html")
+    What is to be looked up, and not read first, is ``looked_up``: it stands at the end.
+    """
 
-    def __init__(self, heading: str, html: str) -> None:
-        self.heading, self.html = heading, html
+    __slots__ = ("heading", "html", "looked_up")
+
+    def __init__(self, heading: str, html: str, *, looked_up: bool = False) -> None:
+        self.heading, self.html, self.looked_up = heading, html, looked_up
+
+    @property
+    def shown(self) -> str:
+        """The section as a part of the page."""
+        return f"<section><h2>{escape(self.heading)}</h2>{self.html}</section>"
 
     def __repr__(self) -> str:
         return f"Section({self.heading})"
 
 
 def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | None = None) -> str:
-    """Return the document; ``sections`` stand between the player and the table of what happened."""
+    """Return the document: below the player stand ``sections``, what was lost, what happened, what is looked up."""
     recording, title = shown.recording, escape(shown.title)
     data = {**packed(data_of(recording, stage_of(recording))), "axis": shown.axis}
     if beside is not None:
         data |= beside.data(recording)
     # A text of the run must not end the script that it stands in.
     said = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-    more = "".join(f"<section><h2>{escape(one.heading)}</h2>{one.html}</section>" for one in sections)
+    first, last = ("".join(one.shown for one in sections if one.looked_up is is_last) for is_last in (False, True))
     left_out = {name for name, is_there in ((TREES, recording.trees), (BESIDE, beside)) if is_there is None}
     return "\n".join(
         (
@@ -83,11 +91,12 @@ def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | 
             f'<header><h1>{title}</h1><p class="faint">{escape(shown.facts)}</p></header>',
             "<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>",
             _player(shown, beside),
-            more,
+            first,
             _lost(recording),
             happened_table(recording),
-            f"</main><script>(() => {{const data = {said};",
-            f"{script(frozenset(left_out))}window.player = startPlayer(data);}})();</script>",
+            last,
+            f"</main><script>(() => {{{script(frozenset(left_out))}",
+            f"window.player = startPlayer({said});}})();</script>",
             "</body></html>",
         )
     )
@@ -126,7 +135,7 @@ def _player(shown: Shown, beside: RunBeside | None) -> str:
 def happened_table(recording: Recording) -> str:
     """Return everything that happened as a table; what is only counted is said below it."""
     rows = "".join(
-        f"<tr><td>{one.at_ns / SECOND_NS:.3f}<td>{one.kind}<td>{escape(one.words)}" for one in recording.happenings
+        f"<tr><td>{in_seconds(one.at_ns)}<td>{one.kind}<td>{escape(one.words)}" for one in recording.happenings
     )
     left = [f"{one.words} {one.times} times" for one in recording.left]
     shown = len(recording.messages)
@@ -144,8 +153,8 @@ def _lost(recording: Recording) -> str:
         return ""
     shown = recording.losses[:MAX_LOST_SHOWN]
     rows = "".join(
-        f"<tr><td>{loss.write.at_ns / SECOND_NS:.3f}<td>{escape(loss.write.client)}<td>{escape(loss.write.path)}"
-        f'<td class="number">{loss.promoted_ns / SECOND_NS:.3f}'
+        f"<tr><td>{in_seconds(loss.write.at_ns)}<td>{escape(loss.write.client)}<td>{escape(loss.write.path)}"
+        f'<td class="number">{in_seconds(loss.promoted_ns)}'
         for loss in shown
     )
     more = f"<p>and {len(recording.losses) - len(shown)} more</p>" if len(recording.losses) > len(shown) else ""

@@ -60,16 +60,29 @@ def bare(picture: str) -> str:
 
 
 def _merged(lines: list[str]) -> list[str]:
-    """Return elements, one a line, with the columns of one colour as one shape: the sentence below says how many."""
+    """Return elements, one a line, with the columns of one colour as one shape: the sentence below says how many.
+
+    Each column is drawn up from its foot, which is said by how far it is from the one before: equal steps pack well.
+    """
     kept: list[str] = []
     steps: dict[str, str] = {}
+    feet: dict[str, tuple[float, float]] = {}
     for line in lines:
         column = re.fullmatch(COLUMN, line)
         if column is None:
             kept.append(line)
             continue
-        x, y, width, height, colour = column.groups()
+        *box, colour = column.groups()
+        x, y, width, height = map(float, box)
         if colour not in steps:
             kept.append(colour)
-        steps[colour] = f"{steps.get(colour, '')}M{x} {y}h{width}v{height}h-{width}z"
+        last_x, last_y = feet.get(colour, (0, 0))
+        feet[colour] = x, y + height
+        move = f"m{_number(x - last_x)} {_number(y + height - last_y)}"
+        steps[colour] = f"{steps.get(colour, '')}{move}v-{_number(height)}h{_number(width)}v{_number(height)}z"
     return [f'<path d="{steps[line]}" class="fill-{line} line-{line}"/>' if line in steps else line for line in kept]
+
+
+def _number(value: float) -> str:
+    """Return a length as it is written: what pictures have has one digit after the point."""
+    return f"{round(value, 1):g}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.arguments import wrong
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.views import timeline
 from labkit.views.comparison import Comparison
 from labkit.views.layout.timeline_layout import RIGHT, WIDTH
@@ -43,8 +43,7 @@ class Player:
         self.more: Mapping[str, Any] = {}
 
     def __repr__(self) -> str:
-        length_s = self.recording.end_ns / SECOND_NS
-        return f"Player({self.title}: {length_s:.3f} s, {self.recording.total} messages)"
+        return f"Player({self.title}: {in_seconds(self.recording.end_ns)} s, {self.recording.total} messages)"
 
     @cached_property
     def html(self) -> str:
@@ -119,7 +118,7 @@ def of_lab(
     placed = timeline.layout_of_lab(queries)
     axis = {"left": placed.left, "right": WIDTH - RIGHT, "top": placed.top, "bottom": placed.operations_y}
     facts = (
-        f"seed {recording.seed}, {recording.end_ns / SECOND_NS:.3f} s of lab time, {recording.total:,} messages, "
+        f"seed {recording.seed}, {in_seconds(recording.end_ns)} s of lab time, {recording.total:,} messages, "
         f"trace digest {queries.parts.trace.digest()[:16]}"
     )
     return Player(recording, timeline.draw(placed), axis, title, facts)

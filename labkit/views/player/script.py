@@ -13,6 +13,12 @@ MODULES = (
     *("run", "words", "pace", "map", "controls", "timeline", "trees", "answer", "beside", "space_time", "zoom"),
     "player",
 )
+OWN = (
+    *("message", "ends", "root", "shown", "words", "unheard", "happened", "sendings", "bySending", "longest", "steps"),
+    *("heights", "byWay", "askCounts", "counts", "lately", "waiting", "heading", "facts", "onPoint", "messageAt"),
+    *("earlier", "carries", "source", "places", "parted", "client", "others", "lineOf", "lanes", "note", "one", "loss"),
+)
+"""The properties that only the script has: none is in the data of a page, and none is a browser's."""
 START = "startPlayer"
 """What the page calls: it keeps its name."""
 
@@ -29,5 +35,5 @@ def _by_itself(module: str) -> str:
 
 @cache
 def script(left_out: frozenset[str] = frozenset()) -> str:
-    """Return the modules as one script without comments and spaces, whose variables have short names."""
-    return shortened(modules(left_out), {START})
+    """Return the modules as one script without comments and spaces, whose variables and own properties are short."""
+    return shortened(modules(left_out), {START}, OWN)

@@ -1,6 +1,6 @@
 """Shortening: a script of the house without comments and spaces, and with short names for what it declares.
 
-1. Names of properties stay, and so does what is not declared in the script.
+1. Names of properties stay but for those that are handed in, and so does what is not declared in the script.
 2. A name is declared in a function or outside of all.  In a function it has one short name, other than those of what
    the function uses from outside; what is declared outside of all has capitals.
 3. A statement ends with a semicolon or a brace, so that lines may be joined: a test holds the scripts to it.  A brace
@@ -66,15 +66,24 @@ class ScriptFunction(NamedTuple):
     outer: int
 
 
-def shortened(source: str, kept: Iterable[str] = ()) -> str:
-    """Return a script that does the same, with short names but for those that are kept."""
+def shortened(source: str, kept: Iterable[str] = (), properties: Sequence[str] = ()) -> str:
+    """Return a script that does the same, with short names but for those that are kept.
+
+    ``properties`` are names of properties that nothing but the script reads or writes: they become short too.
+    """
     parts = [LET if part == CONST else part for part in parts_of(source) if part.kind != SPACE]
     uses = list(_uses(parts))
     names = _renamed(parts, uses, frozenset(kept))
+    there = {part.text for part in parts}
+    free = (name for name in _made_of(SMALL) if name not in there and name not in RESERVED)
+    own = dict(zip(properties, free, strict=False))
     texts: list[str] = []
     for place, (part, use) in enumerate(zip(parts, uses, strict=True)):
-        texts += [part.text, ":"] if use == BOTH and place in names else []
-        texts.append(names.get(place, part.text))
+        name = names.get(place, part.text)
+        is_property = use == OTHER and part.kind == NAME
+        said = own.get(part.text, part.text)
+        texts += [said, ":"] if use == BOTH and said != name else []
+        texts.append(said if is_property else name)
     return _joined(texts)
 
 

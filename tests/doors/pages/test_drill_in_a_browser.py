@@ -18,6 +18,19 @@ STATUS = "document.querySelector('#status').textContent"
 BUTTON = "[...document.querySelectorAll('main button')].find((one) => one.textContent === {!r})"
 FORM = "[...document.querySelectorAll('form')].find((one) => one.querySelector('h2').textContent === {!r})"
 
+BOTTOM = """Math.max(...["#time", "#controls", "#map", "#past", "#forms", "#said", "#got"]
+  .map((name) => document.querySelector(name).getBoundingClientRect().bottom))"""
+AXIS_IN_VIEW = """[...document.querySelectorAll("#time > svg text")].filter((one) => / s$/.test(one.textContent))
+  .every((one) => one.getBoundingClientRect().bottom <= document.querySelector("#time").getBoundingClientRect().bottom)
+"""
+CUT_FIELDS = """[...document.querySelectorAll("select, input:not([type=checkbox])")].filter((one) => {
+  const style = getComputedStyle(one), pen = document.createElement("canvas").getContext("2d");
+  pen.font = style.font;
+  const text = one.selectedOptions ? one.selectedOptions[0].textContent : one.value || one.placeholder;
+  const arrow = one.selectedOptions ? 20 : 0;
+  return pen.measureText(text).width > one.clientWidth - parseFloat(style.paddingLeft) * 2 - arrow;
+}).map((one) => one.name || one.selectedOptions[0].textContent)"""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
@@ -159,6 +172,8 @@ def test_a_drill_is_done_again_and_compared(browser: Browser, door: ServedLab, k
         assert (
             browser.evaluate("!!document.querySelector('#apart-picture svg') && document.activeElement.id") == "apart"
         )
+        y = browser.evaluate("document.querySelector('#apart-title').getBoundingClientRect().y")
+        assert 0 <= y < 100
         assert browser.complaints() == []
 
 
@@ -239,10 +254,43 @@ def test_state_act_and_effect_are_on_one_screen(
         door.lab.run("20s")
         shown(browser, door)
         assert browser.evaluate("document.documentElement.scrollWidth") == width
-        if width == 1280:
-            names = ["#time", "#controls", "#map", "#past", "#forms", "#said"]
-            bottom = "Math.max(...%s.map((name) => document.querySelector(name).getBoundingClientRect().bottom))"
-            assert browser.evaluate(bottom % names) <= height
+        for act in (None, break_a_rule):
+            if act is not None:
+                act(door.lab)
+                browser.wait_for("document.querySelector('#broken p') && document.querySelector('#map .cut')")
+            assert browser.evaluate("document.documentElement.scrollWidth") == width
+            if width == 1280:
+                browser.wait_for(f"Math.abs(player.at() - {door.lab.now // 1_000}) < 1")
+                assert browser.evaluate(BOTTOM) <= height
+                assert browser.evaluate(AXIS_IN_VIEW)
+        browser.look(1280, 720)
+
+
+def break_a_rule(lab: Lab) -> None:
+    """Cut what stands between two clusters and let both be primaries."""
+    lab.partition("paris", "tokyo")
+    lab.run("10s")
+    lab["tokyo"].promote()
+    lab.run("1s")
+
+
+@pytest.mark.slow
+@in_a_browser
+@pytest.mark.parametrize("width", [1280, 640, 320])
+def test_no_field_cuts_what_it_shows(browser: Browser, door: ServedLab, width: int) -> None:
+    with door:
+        browser.look(width, 720)
+        break_a_rule(door.lab)
+        shown(browser, door)
+        browser.wait_for("document.querySelector('form option').textContent && document.querySelector('#broken p')")
+        hand = Mouse(browser)
+        for form, verb in (("Runbooks", "promote"), ("Runbooks", "ask"), ("Faults", "partition"), ("Faults", "skew")):
+            hand.choose(f"{FORM.format(form)}.querySelector('select')", verb)
+            assert browser.evaluate(CUT_FIELDS) == []
+            hints = f"[...{FORM.format(form)}.querySelectorAll('.hint')].filter((one) => one.checkVisibility())"
+            hand.click(f"{FORM.format(form)}.querySelector('select')")
+            assert bool(browser.evaluate(f"{hints}.length")) is (verb != "partition")
+            browser.press("Escape")
         browser.look(1280, 720)
 
 

@@ -48,6 +48,19 @@ def test_a_login_tried_in_vain_before_the_cloud_is_back_spoils_nothing():
     assert judge(LOGINS, (lab,)).outcome == RIGHT
 
 
+@pytest.mark.parametrize(("after", "condition"), [("9m", "the outage"), ("10m", "")])
+def test_a_reader_brings_the_cloud_back_when_its_time_has_come(after, condition):
+    """What the comment in the notebook says."""
+    lab = start()
+    renew_there(lab)
+    lab.run(after)
+    lab.cloud_recover()
+    lab.run("5m")
+
+    assert judge(LOGINS, (lab,)).condition == condition
+    assert lab.cloud.vm("web-1").login(lab["tokyo"], role="web").ok
+
+
 def test_a_machine_of_another_group_in_the_same_subscription_stays_outside():
     lab = start()
     subscription = lab.cloud.vm("web-1").subscription_id

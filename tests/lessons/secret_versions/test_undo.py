@@ -26,6 +26,8 @@ def test_what_is_removed_for_good_is_said_to_be():
     vault.put("secret/destroy/app", {"versions": [3]})
 
     assert "version 3 is removed for good here" in UNDO.conditions[0].says(look(vault))
+    vault.put("secret/destroy/app", {"versions": [2]})
+    assert "versions 2 and 3 are removed for good here" in UNDO.conditions[0].says(look(vault))
 
 
 def test_it_was_written_on_three_days():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from math import hypot
 from typing import Any
 
@@ -164,11 +165,15 @@ def test_what_clients_and_operators_got_is_counted_apart(recording: Recording, r
     if NODE is None:
         return
     counts = [sum(one.outcome == how for one in recording.operations) for how in ("answered", "refused", "unknown")]
-    answered, refused, in_doubt = counts
+    names = ("answered", "refused", "in doubt")
+    got = [
+        f"{count} {name}{_statuses(recording, how)}"
+        for how, (count, name) in enumerate(zip(counts, names, strict=True))
+    ]
     waiting = [one.started_ns for one in recording.operations if one.outcome == UNDER_WAY]
     longest = (recording.end_ns // 1_000 - min(waiting) // 1_000) / 1e6
     assert read["got"].startswith(
-        f"Clients: {answered} answered, {refused} refused, {in_doubt} in doubt; "
+        f"Clients: {', '.join(got)}; "
         f"{len(waiting)} wait{'s' if len(waiting) == 1 else ''}, the longest for {longest:.3f} s. In the last second: "
     )
     clients = {host.name for host in recording.hosts if host.kind == "client"}
@@ -179,6 +184,13 @@ def test_what_clients_and_operators_got_is_counted_apart(recording: Recording, r
     asks = [sum(one.outcome == how for one in recording.asks) for how in ("answered", "refused", "unknown")]
     said = zip(asks, ("answered", "refused", "in doubt"), strict=True)
     assert read["got"].endswith(f" Operators: {', '.join(f'{count} {how}' for count, how in said if count)}.")
+
+
+def _statuses(recording: Recording, how: int) -> str:
+    """The statuses of the answers that ended operations so, counted, in the order in which they came."""
+    outcome = ("answered", "refused", "unknown")[how]
+    found = Counter(one.status for one in recording.operations if one.outcome == outcome and one.status)
+    return f" ({', '.join(f'{status}: {count}' for status, count in found.items())})" if found else ""
 
 
 def test_of_many_losses_three_are_named_and_the_rest_counted(tmp_path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.views.player.data import data_of
-from labkit.views.player.packed_columns import HALF, SIGNS, packed, text_of, with_sign
+from labkit.views.player.packed_columns import LAST, MORE, SIGNS, packed, text_of, with_sign
 from labkit.views.player.recorded.recording import recording_of
 from labkit.views.player.stage import stage_of
 from tests.views.player.scripts import asked
@@ -20,8 +20,8 @@ def read(text: str) -> list[int]:
     found, value, scale = [], 0, 1
     for sign in text:
         place = SIGNS.index(sign)
-        value, scale = value + place % HALF * scale, scale * HALF
-        if place < HALF:
+        value, scale = value + place % LAST * scale, scale * MORE
+        if place < LAST:
             found.append(value)
             value, scale = 0, 1
     return found
@@ -34,7 +34,7 @@ def test_numbers_are_read_again(numbers: list[int]) -> None:
 
 def test_signs_need_no_escape_in_a_script_of_a_page() -> None:
     assert not set("\"'<\\") & set(SIGNS)
-    assert (len(SIGNS), HALF) == (90, 45)
+    assert (len(SIGNS), LAST, MORE) == (90, 70, 20)
     assert [with_sign(number) for number in (0, -1, 1, -2)] == [0, 1, 2, 3]
 
 
@@ -55,5 +55,5 @@ def test_the_script_spells_out_what_was_packed(tmp_path: Path) -> None:
     )
     found = asked(tmp_path, [plain, short], "data.map((one) => { spellOut(one); return one; })")
     assert found is None or found[0] == found[1]
-    numbers = [0, 44, 45, 2024, 2025, 10**12]
+    numbers = [0, 69, 70, 1399, 1400, 10**12]
     assert asked(tmp_path, [text_of(numbers)], "numbersOf(data[0])") in (None, numbers)

@@ -23,10 +23,17 @@ def test_columns_of_one_colour_are_one_shape_where_the_first_stood() -> None:
 
     assert bare("\n".join(["<svg>", *columns, "</svg>"])).split("\n") == [
         "<svg>",
-        '<path d="M1 2h3v4h-3zM9 2h3v4h-3z" class="fill-calm line-calm"/>',
-        '<path d="M5 2h3v4h-3z" class="fill-alarm line-alarm"/>',
+        '<path d="m1 6v-4h3v4zm8 0v-4h3v4z" class="fill-calm line-calm"/>',
+        '<path d="m5 6v-4h3v4z" class="fill-alarm line-alarm"/>',
         "</svg>",
     ]
+
+
+def test_columns_that_are_placed_by_steps_do_not_drift() -> None:
+    columns = [COLUMN.format(x=f"{110 + number * 1.7:.1f}", tone="calm") for number in range(300)]
+    steps = re.findall(r"m([\d.]+) ", bare("\n".join(columns)))
+
+    assert round(sum(map(float, steps)), 1) == round(110 + 299 * 1.7, 1)
 
 
 def test_a_column_bordered_otherwise_stays() -> None:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from labkit.views.player.script import MODULES, START, modules, script
+from labkit import Lab
+from labkit.views.player.data import data_of
+from labkit.views.player.recorded.recording import recording_of
+from labkit.views.player.script import MODULES, OWN, START, modules, script
 from labkit.views.player.shortening import SIGN, SPACE, ScriptPart, parts_of
+from labkit.views.player.stage import stage_of
 from labkit.views.player.style import STATIC
 from tests import environment
+from tests.browser import BROWSER, Browser, in_a_browser
 from tests.views.player.scripts import NODE
 
 MAX_LINES = 300
@@ -69,6 +76,42 @@ def test_a_strict_reader_takes_it(tmp_path: Path, left_out: tuple[str, ...]) -> 
     path = tmp_path / "script.mjs"  # a module is strict
     path.write_text(script(frozenset(left_out)), encoding="utf-8")
     subprocess.run([NODE, "--check", str(path)], env=environment.users(), capture_output=True, check=True)
+
+
+def test_properties_of_the_script_alone_are_in_no_data_and_no_text() -> None:
+    lab = Lab.pair(seed=7)
+    lab.keep_pictures()
+    lab.replicate("paris", "tokyo")
+    lab.corrupt("tokyo")
+    recording = recording_of(lab.queries, lab.invariants, None, lab._pictures)
+
+    def names(value: Any) -> Iterator[str]:
+        for name, part in (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        ):
+            yield str(name)
+            yield from names(part)
+
+    assert recording.trees is not None
+    assert set(OWN) & {*names(data_of(recording, stage_of(recording))), "beside", "apart", "axis"} == set()
+    assert len(set(OWN)) == len(OWN)
+    for name in OWN:
+        assert re.search(rf"[.{{,(] ?{name}\b", modules()), name
+        assert not re.search(rf"dataset\.{name}\b", modules()), name
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_properties_of_the_script_alone_are_no_browser_s() -> None:
+    script = """(() => {
+      const made = ["div", "table", "button"].map((name) => document.createElement(name));
+      made.push(document.createElementNS("http://www.w3.org/2000/svg", "svg"), new PointerEvent("click"));
+      made.push(new Map(), [], "", new Float64Array(1), new DOMRect(), document, window, new ResizeObserver(() => {}));
+      made.push(new KeyboardEvent("up"));
+      return %s.filter((name) => made.some((one) => name in Object(one)));
+    })()"""
+    with Browser(str(BROWSER)) as browser:
+        assert browser.evaluate(script % list(OWN)) == []
 
 
 def test_what_is_left_out_is_not_in_it() -> None:

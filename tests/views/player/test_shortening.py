@@ -116,6 +116,15 @@ def test_names_that_are_kept_or_are_taken_stay_apart() -> None:
     assert shortened("const one = A;") == "let B=A;"
 
 
+def test_properties_that_are_handed_in_are_short_wherever_they_are_named() -> None:
+    long = "const made = { size: 1, width, size2() { return this.size; } };"
+    long += "function f({ size, width = 2 }) { return made?.size + size + width; }"
+    said = shortened(long, {"made", "f", "width"}, ("size", "width"))
+
+    assert said == "let made={e:1,t:width,size2(){return this.e}};function f({e,t=2}){return made?.e+e+t}"
+    assert "size" not in said.replace("size2", "")
+
+
 def test_the_parts_are_the_whole_script() -> None:
     parts = list(parts_of(PROGRAM))
 

@@ -23,7 +23,7 @@ class Carried(NamedTuple):
 
     ``gone_ns`` is when a lost one was lost: by a fault while it was on its way, else where it ended.  ``cause`` is the
     row of the message whose arrival made its sender send it; -1 for a timer, or a client's own work.  Of a request,
-    where that was recorded, ``path`` is what it is for, and ``earlier`` the row of the attempt before it (-1: none).
+    where that was recorded, ``path`` is its method and path, and ``earlier`` the row of the attempt before it (-1: none).
     """
 
     sent_ns: int
@@ -67,7 +67,7 @@ def with_requests(messages: Iterable[Carried], requests: Iterable[CarriedRequest
         request = carried.get(message.row)
         if request is not None:
             earlier = attempts.get((request.asker, request.number, request.attempt - 1), -1)
-            message = message._replace(path=request.path, earlier=earlier)
+            message = message._replace(path=request.asked, earlier=earlier)
         found.append(message)
     return found
 

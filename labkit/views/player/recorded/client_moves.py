@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from labkit.lab.measures.traffic import API_KINDS
 from labkit.lab.plan.blueprint import ClientPlan
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.player.recorded.carried_messages import Carried
 
 REQUEST = "request"
@@ -39,9 +39,7 @@ class ClientMove(NamedTuple):
     def words(self) -> str:
         """What happens, in words."""
         others = len(self.clients) - 1
-        more = (
-            f", {others} other client{'s' if others > 1 else ''} by {self.last_ns / SECOND_NS:.3f} s" if others else ""
-        )
+        more = f", {others} other client{'s' if others > 1 else ''} by {in_seconds(self.last_ns)} s" if others else ""
         silence = f"{self.source} answers nothing within {self.timeout_ns / SECOND_NS:g} s"
         why = f"as {silence}" if self.unanswered >= 0 else f"after an answer of {self.source}"
         return f"{self.clients[0]} asks {self.target} next{more}, {why}"

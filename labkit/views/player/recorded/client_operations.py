@@ -18,7 +18,7 @@ UNDER_WAY = "under way"
 class ClientOperation(NamedTuple):
     """An operation of a client: when it began and ended, whose and what it is, how it ended, and by which answer.
 
-    ``answer`` is the row of the message that ended it; -1 for none.
+    ``answer`` is the row of the message that ended it; -1 for none.  ``status`` is what it said; 0 for none.
     """
 
     started_ns: int
@@ -28,6 +28,7 @@ class ClientOperation(NamedTuple):
     path: str
     outcome: str
     answer: int
+    status: int
 
 
 def client_operations(run: RecordedRun) -> list[ClientOperation]:
@@ -35,16 +36,16 @@ def client_operations(run: RecordedRun) -> list[ClientOperation]:
     found = []
     for number in run.facts:
         if run.rows[number][0] == "outcome":
-            _, started_ns, at_ns, client, operation, path, _, outcome, *_ = run.rows[number]
+            _, started_ns, at_ns, client, operation, path, _, outcome, status, _ = run.rows[number]
             answer = run.trigger(number, (client,))
             has_answer = answer is not None and run.rows[answer][0] == "message"
             row = answer if has_answer and answer is not None else -1
-            found.append(ClientOperation(started_ns, at_ns, client, operation, path, outcome, row))
+            found.append(ClientOperation(started_ns, at_ns, client, operation, path, outcome, row, status or 0))
     hosts, now_ns = run.queries.parts.clients, run.queries.now
     for name in run.clients:
         for pending in hosts[name].client.pending.values():
             path = pending.request.path.removeprefix("/v1/")
-            found.append(ClientOperation(pending.started_ns, now_ns, name, pending.name, path, UNDER_WAY, -1))
+            found.append(ClientOperation(pending.started_ns, now_ns, name, pending.name, path, UNDER_WAY, -1, 0))
     return found
 
 

@@ -18,7 +18,7 @@ from labkit.lab.measures.replaced_entries import ReplacedEntries
 from labkit.lab.measures.state_spans import Span
 from labkit.lab.measures.trees_over_time import TreesOverTime
 from labkit.lab.records.loss_and_outage import Promotion
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.views.contents.map_contents import BOTH_WAYS
 from labkit.views.player.recorded.client_moves import ClientMove
 from labkit.views.player.recorded.happenings import (
@@ -110,7 +110,7 @@ def _of_primaries(facts: RunFacts) -> Iterator[Derived]:
     for one in primary:
         for other in primary:
             if other.from_ns <= one.from_ns < other.to_ns and one.row != other.row:
-                until = f"{min(one.to_ns, other.to_ns) / SECOND_NS:.3f} s"
+                until = f"{in_seconds(min(one.to_ns, other.to_ns))} s"
                 apart = [name for name in (one.row, other.row) if _is_cut_off(facts, name, one.from_ns)]
                 cut = f", {' and '.join(apart)} cut off from every other site" if apart else ""
                 words = f"{other.row} and {one.row} are both primary until {until}{cut}"

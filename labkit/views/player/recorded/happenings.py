@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from labkit.lab.fault_table import NAMED
 from labkit.lab.wire.reports import ANSWERED, UNKNOWN
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 from labkit.trace import VIEWS, FaultEvent, ObservedEvent
 from labkit.views.contents.timeline_contents import is_one_with_a_fault
 from labkit.views.player.recorded.observed_words import SYNC_STATE, observed_in_words
@@ -169,6 +169,6 @@ def _gathered(group: Sequence[tuple[int, Any]]) -> Iterable[RunEvent]:
     status = f" {first.status}" if first.status else ""
     words = f"{first.client}: {first.operation} {first.path} {said}{status}"
     if len(group) > 1:
-        until = f"until {group[-1][1].at_ns / SECOND_NS:.3f} s"
+        until = f"until {in_seconds(group[-1][1].at_ns)} s"
         words += f", the first of {len(group)} of {len(names)} client{'s' if len(names) > 1 else ''} {until}"
     yield RunEvent(first.at_ns, CLIENTS, words, number, names)

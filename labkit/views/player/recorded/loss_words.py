@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import in_seconds
 
 if TYPE_CHECKING:
     from labkit.lab.records.loss_and_outage import RecoveryLedger
@@ -31,4 +31,4 @@ def losses_in_words(ledger: RecoveryLedger) -> Iterator[str]:
 
 
 def _seconds(length_ns: int) -> str:
-    return f"{length_ns / SECOND_NS:.3f} s"
+    return f"{in_seconds(length_ns)} s"

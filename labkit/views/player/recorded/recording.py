@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from labkit.lab.causes.explanation import Explanation
@@ -16,6 +16,7 @@ from labkit.lab.measures.replaced_entries import ReplacedEntries, replaced_entri
 from labkit.lab.measures.state_spans import Span, spans_of
 from labkit.lab.measures.trees_over_time import TreesOverTime, trees_over_time
 from labkit.lab.records.ledger import EndedOperation, Write
+from labkit.views.contents.timeline_contents import heard_by
 from labkit.views.player.pace import Stretch, pace
 from labkit.views.player.recorded.carried_messages import Carried, messages_of, thinned, with_causes, with_requests
 from labkit.views.player.recorded.client_moves import client_moves
@@ -35,6 +36,7 @@ from labkit.views.player.recorded.interest import of_interest
 from labkit.views.player.recorded.line_conditions import LineSpan, line_spans
 from labkit.views.player.recorded.loss_words import losses_in_words
 from labkit.views.player.recorded.recorded_hosts import RecordedHost, ground_of, hosts_of, links_of
+from labkit.views.player.recorded.silences import Silence, silences_of
 from labkit.views.player.recorded.write_gaps import WriteGap, write_gaps
 from labkit.views.player.recorded.write_ways import push_of, way_of
 
@@ -87,6 +89,7 @@ class Recording(NamedTuple):
     asks: tuple[EndedOperation, ...]
     stretches: tuple[Stretch, ...]
     gaps: tuple[WriteGap, ...] = ()
+    silences: tuple[Silence, ...] = ()
     trees: TreesOverTime | None = None
 
 
@@ -127,6 +130,7 @@ def recording_of(
         asks=tuple(operators_operations(run)),
         stretches=tuple(_stretches(parts.now, every, interesting, happenings)),
         gaps=tuple([gap for _, gap in facts.gaps]),
+        silences=tuple(_silences(run, facts.spans)),
         trees=facts.trees,
     )
 
@@ -138,6 +142,12 @@ def _clusters(run: RecordedRun) -> dict[str, tuple[str, ...]]:
 def _spans(run: RecordedRun) -> tuple[list[Span], list[Span]]:
     """Return what clusters were and what nodes were; a run of no length shows how it began."""
     return spans_of(run.queries.parts.trace, _clusters(run), max(run.queries.now, 1))
+
+
+def _silences(run: RecordedRun, spans: Sequence[Span]) -> Iterator[Silence]:
+    """Yield when secondaries heard nothing, cluster by cluster."""
+    for name, times in heard_by(run.queries.parts.trace, _clusters(run)).items():
+        yield from silences_of(name, spans, times)
 
 
 def _facts(run: RecordedRun, messages: Sequence[Carried], pictures: TreeRecord | None) -> RunFacts:

@@ -94,7 +94,8 @@ function makeAnswer(element, run, go) {
     element.hidden = false;
     element.scrollTop = 0;
     element.focus({ preventScroll: true });
-    element.scrollIntoView({ block: "nearest" });
+    // The map first, so that of both as much is seen as there is room for.
+    [document.getElementById("map"), element].forEach((one) => one.scrollIntoView({ block: "nearest" }));
   }
 
   // Close it; the focus goes back to where it was, if it was in here.

@@ -1,7 +1,7 @@
 // The map of a played run: sites, lines and hosts stand still; nodes, lines and messages are drawn for an instant.
 //
 // 1. What something is, a shape, a letter or a word says; colour only repeats it.
-// 2. Messages of interest are large, others small.  Each direction of a line is a line of its own, and what has gone half
+// 2. Messages of interest are large, others small.  Of several at one place how many they are stands beside them.  Each direction of a line is a line of its own, and what has gone half
 //    of its way stands in the middle of what is drawn of it.
 
 import { justLost, onTheWay, shareOf } from "./run.js";
@@ -83,6 +83,7 @@ function makeMap(room, run) {
   const still = drawStill(svg, data);
   const legs = draw("path", svg, { class: "legs" });
   const air = draw("g", svg);
+  const many = draw("g", svg);
   const share = draw("text", svg, { class: "words" });
   const paths = data.kinds.map(([source, target]) => pathOf(data, source, target));
   const pool = [];
@@ -129,10 +130,17 @@ function makeMap(room, run) {
     const looked = drawn.includes(chosen) ? chosen : drawn.find((message) => run.interesting[message]);
     legs.setAttribute("d", "");
     share.textContent = "";
+    many.replaceChildren();
+    const spots = new Map();
     drawn.forEach((message, number) => {
       const [x, y] = put(number, message, at, number >= flying.length, message === chosen);
+      const spot = [x, y].map(Math.round).join(" ");
+      spots.set(spot, (spots.get(spot) ?? 0) + 1);
       if (message === looked) follow(room, [(x - left) / width, (y - top) / height]);
       if (message === chosen) showChosen(message, at, x, y);
+    });
+    spots.forEach((count, spot) => {
+      if (count > 1) draw("text", many, { transform: `translate(${spot})`, x: 14, y: -7, class: "words" }, `${count}×`);
     });
     pool.slice(drawn.length).forEach((element) => element.setAttribute("visibility", "hidden"));
     showState(state);

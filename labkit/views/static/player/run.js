@@ -17,7 +17,7 @@ function summed(differences) {
 }
 
 const SIGNS = Array.from({ length: 94 }, (_, place) => String.fromCharCode(33 + place)).filter((sign) => !"\"'<\\".includes(sign));
-const HALF = SIGNS.length >> 1;
+const LAST = 70;
 const PLACES = new Map(SIGNS.map((sign, place) => [sign, place]));
 
 // The numbers of a column, which may have been packed as text; `signed` where some may be below 0.
@@ -27,9 +27,9 @@ function numbersOf(column, signed) {
   let [value, scale] = [0, 1];
   for (const sign of column) {
     const place = PLACES.get(sign);
-    value += (place % HALF) * scale;
-    scale *= HALF;
-    if (place < HALF) {
+    value += (place % LAST) * scale;
+    scale *= SIGNS.length - LAST;
+    if (place < LAST) {
       found.push(!signed ? value : value % 2 ? -(value + 1) / 2 : value / 2);
       [value, scale] = [0, 1];
     }
@@ -108,6 +108,7 @@ function readRun(data) {
   const ended = run.operations.filter(({ how }) => how < UNDER_WAY);
   run.ended = ended.map(({ at }) => at);
   run.counted = countsOf(ended.map(({ how }) => how));
+  run.byWay = countsOf(ended.map(({ way }) => way), data.ways);
   const around = (places) => places.flatMap((place) => [sent[place], gone[place]]);
   run.stops = sorted([0, data.end, ...run.happened, ...around([...end.keys()].filter((place) => interesting[place]))]);
   run.moments = sorted([...run.stops, ...sent, ...gone]);
@@ -126,17 +127,17 @@ function carriedBy(data, kind) {
 function operationsOf({ data, end, sent, kind, root }) {
   const { operations, silent } = data;
   const answered = [...summed(operations.by)].map((message, place) => ({
-    client: data.kinds[kind[message]][1], from: sent[root[message]] - operations.began[place], at: end[message], how: operations.how[place], message,
+    client: data.kinds[kind[message]][1], from: sent[root[message]] - operations.began[place], at: end[message], way: operations.how[place], message,
   }));
   const others = [...summed(silent.at)].map((at, place) => ({
-    client: silent.who[place], from: at - silent.took[place], at, how: silent.how[place], message: -1,
+    client: silent.who[place], from: at - silent.took[place], at, way: silent.how[place], message: -1,
   }));
-  return [...answered, ...others].sort((one, other) => one.at - other.at);
+  return [...answered, ...others].map((one) => ({ ...one, how: data.ways[one.way][0] })).sort((one, other) => one.at - other.at);
 }
 
 // How many had ended in each way after none, one, two … of them.
-function countsOf(how) {
-  const counted = [0, 1, 2].map(() => new Uint32Array(how.length + 1));
+function countsOf(how, ways = [0, 1, 2]) {
+  const counted = ways.map(() => new Uint32Array(how.length + 1));
   how.forEach((is, place) => counted.forEach((counts, outcome) => { counts[place + 1] = counts[place] + (is === outcome ? 1 : 0); }));
   return counted;
 }
@@ -185,10 +186,13 @@ function stateAt(run, at) {
     happenings: [...happened.keys()].filter((place) => happened[place] === last),
     clusters: data.clusters.map(([name, spans, nodes]) => {
       const [, what, words] = spanAt(spans, at) ?? [0, "", ""];
-      return { name, what, words, nodes: nodes.map(([node, states]) => [node, spanAt(states, at)?.[1] ?? ""]) };
+      const silent = data.silences.find(([of, from, to]) => of === name && from < at && at < to);
+      const heard = silent ? `, last heard ${((at - silent[1]) / SECOND).toFixed(1)} s ago` : "";
+      return { name, what, words: words + heard, nodes: nodes.map(([node, states]) => [node, spanAt(states, at)?.[1] ?? ""]) };
     }),
     lines: data.lines.filter(([, , from, to]) => from <= at && at < to).map(([a, b, , , words, cut]) => ({ a, b, words, cut })),
     counts,
+    byWay: countAt(run.ended, run.byWay, at),
     lately: counts.map((count, how) => count - earlier[how]),
     waiting: run.operations.filter((one) => one.from <= at && (at < one.at || one.how === UNDER_WAY)).map(({ from }) => from),
     unheard: [unheard, unheard - upTo(run.unheard, at - SECOND)],

@@ -1,9 +1,9 @@
 // Space and time: the messages of a stretch as slanted lines between the lines of their hosts, and operations as marks.
 //
 // 1. A message begins where it was sent and ends where it arrived, or with a cross where it was lost;
-//    what was lost at once is a cross at its sender.
-// 2. Of too many messages those of interest are drawn, or none, and that is said.  Hosts that sent and got nothing that
-//    is drawn have no line, unless they are nodes.
+//    what was lost at once is a cross at its sender.  No cross stands on the line of a host that had no part in it.
+// 2. Of too many messages those of interest are drawn, or none, and that is said; of too many operations none is marked.
+//    Hosts that sent and got nothing that is drawn have no line, unless they are nodes.
 
 import { upTo } from "./run.js";
 import { counted } from "./words.js";
@@ -11,6 +11,7 @@ import { counted } from "./words.js";
 const MOST_MESSAGES = 260;
 const MOST_HOSTS = 12;
 const REACH = 6;
+const [NEAR, BESIDE_LINE] = [7, 10];
 const MARK_CLASSES = ["fill-ink", "fill-down", "fill-paper line-ink"];
 
 // The messages of a stretch that are drawn, the other hosts that these need, and what is left out, in words.
@@ -25,7 +26,9 @@ function placeMessages(run, [from, to]) {
   const missing = others.length > MOST_HOSTS ? `; ${counted(others.length - MOST_HOSTS, "host")} left out` : "";
   const which = messages.length === all.length ? counted(all.length, "message")
     : messages.length ? `${counted(messages.length, "message")} of interest of ${all.length}` : `${all.length} messages are too many`;
-  return { messages, others: others.slice(0, MOST_HOSTS), note: `${which}${missing}; dots: answered, hollow: in doubt, red: refused` };
+  const marks = upTo(run.ended, to) - upTo(run.ended, from - 1);
+  const marked = marks > MOST_MESSAGES ? `; ${marks} operations are too many` : marks ? "; dots: answered, hollow: in doubt, red: refused" : "";
+  return { messages, others: others.slice(0, MOST_HOSTS), note: `${which}${missing}${marked}` };
 }
 
 // A message's line, from [x, y] to [x, y], or null where a host has none; what is outside of the stretch is cut off.
@@ -37,7 +40,15 @@ function lineOf(run, message, { xOf, heights, left, right }) {
   if (run.sent[message] === run.end[message] && run.data.kinds[run.kind[message]][3]) return [x1, from, x1, from];
   const yOf = (x) => (x2 > x1 ? from + ((to - from) * (x - x1)) / (x2 - x1) : to);
   const [start, stop] = [Math.max(x1, left), Math.min(gone, right)];
-  return [start, x1 < left ? yOf(start) : from, stop, gone > right || gone < x2 ? yOf(stop) : to];
+  const isLost = gone <= right && run.data.kinds[run.kind[message]][3];
+  const y = gone > right || gone < x2 ? yOf(stop) : to;
+  return [start, x1 < left ? yOf(start) : from, stop, isLost ? beside(y, from, to, heights) : y];
+}
+
+// Where the cross of a lost message stands: not on the line of another host than its two.
+function beside(y, from, to, heights) {
+  const near = [...heights.values()].find((line) => line !== from && line !== to && Math.abs(line - y) < NEAR);
+  return near === undefined ? y : near - Math.sign(to - from) * BESIDE_LINE;
 }
 
 // Where each message is, of those that have a place.

@@ -3,6 +3,7 @@
 
 import { draw, follow, watch } from "./map.js";
 import { breaksOf } from "./pace.js";
+import { inSeconds } from "./words.js";
 
 // Its cursor: `put` shows an instant, `onPoint` says what is done with a press, and with a stretch that is taken.
 function makeCursor(element, data, pace) {
@@ -19,7 +20,7 @@ function makeCursor(element, data, pace) {
   });
   data.gaps.forEach(([from, to]) => {
     add({ d: `M${xOf(from)} ${bottom - 2}v-7H${xOf(to)}v7`, class: "gap" });
-    draw("text", svg, { x: (xOf(from) + xOf(to)) / 2, y: bottom - 13, class: "gap" }, `${((to - from) / 1e6).toFixed(1)} s`);
+    draw("text", svg, { x: (xOf(from) + xOf(to)) / 2, y: bottom - 13, class: "gap" }, inSeconds(to - from));
   });
   if (data.apart !== undefined && data.apart !== null) add({ d: `M${xOf(data.apart)} ${top - 8}V${bottom + 8}`, class: "parting" });
   const framed = add({ d: "M0 0", class: "frame" });
@@ -29,7 +30,7 @@ function makeCursor(element, data, pace) {
 
   function put(at, words) {
     line.setAttribute("transform", `translate(${xOf(at).toFixed(1)})`);
-    element.setAttribute("aria-valuenow", (at / 1e6).toFixed(3));
+    element.setAttribute("aria-valuenow", inSeconds(at));
     element.setAttribute("aria-valuetext", words.slice(0, 200));
     follow(element, [xOf(at) / width]);
   }

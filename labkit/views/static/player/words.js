@@ -6,8 +6,9 @@ const SAID = 8;
 const DOOMED = 3;
 const OUTCOMES = ["answered", "refused", "in doubt"];
 
+// An instant or a length, to the millisecond: a half goes up, as in what is said beside the script.
 function inSeconds(at) {
-  return `${(at / 1e6).toFixed(3)} s`;
+  return `${(Math.round(at / 1000) / 1000).toFixed(3)} s`;
 }
 
 const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
@@ -17,7 +18,7 @@ function partsOf(run, message) {
   const [source, target, what, lost, , shape] = run.data.kinds[run.kind[message]];
   const [name, one] = run.data.whats[what];
   const path = run.paths.get(run.root[message]);
-  const carries = !path ? "" : shape < 2 ? ` for ${path}` : name === "stream" ? ` with what ${path} changed` : "";
+  const carries = !path ? "" : shape < 2 ? ` for ${path}` : name === "stream" ? ` with what ${path.split(" ").pop()} changed` : "";
   const [from, to] = [source, target].map((host) => run.data.hosts[host]);
   return { one, lost, carries, path: carries && path, source: from, target: to, ends: ` from ${from[0]} to ${to[0]}` };
 }
@@ -67,12 +68,16 @@ function sentenceAt(run, at, state = stateAt(run, at)) {
 
 // What clients and operators got up to an instant, in words.
 function gotAt(run, at, state = stateAt(run, at)) {
-  const list = (counts, least) => counts.map((count, how) => (count >= least ? `${count} ${OUTCOMES[how]}` : "")).filter(Boolean).join(", ") || "none answered";
-  const { counts, lately, waiting, unheard, asks, lost } = state;
+  const list = (counts) => counts.map((count, how) => (count ? `${count} ${OUTCOMES[how]}` : "")).filter(Boolean).join(", ") || "none answered";
+  const { counts, byWay, lately, waiting, unheard, asks, lost } = state;
+  const all = counts.map((count, outcome) => {
+    const statuses = run.data.ways.flatMap(([how, status], way) => (how === outcome && status && byWay[way] ? [`${status}: ${byWay[way]}`] : []));
+    return `${count} ${OUTCOMES[outcome]}${statuses.length ? ` (${statuses.join(", ")})` : ""}`;
+  }).join(", ");
   const waits = waiting.length ? `; ${counted(waiting.length, "waits", "wait")}, the longest for ${inSeconds(at - Math.min(...waiting))}` : "";
   const silent = unheard[0] ? `; ${unheard[1]} requests and answers lost on the way, ${unheard[0]} in all` : "";
-  const clients = run.operations.length || silent ? `Clients: ${list(counts, 0)}${waits}. In the last second: ${list(lately, 1)}${silent}. ` : "";
-  return `${clients}${lost ? `${counted(lost, "acknowledged write is", "acknowledged writes are")} lost. ` : ""}Operators: ${list(asks, 1)}.`;
+  const clients = run.operations.length || silent ? `Clients: ${all}${waits}. In the last second: ${list(lately)}${silent}. ` : "";
+  return `${clients}${lost ? `${counted(lost, "acknowledged write is", "acknowledged writes are")} lost. ` : ""}Operators: ${list(asks)}.`;
 }
 
 // A message in words: what it is for, between whom, when; and at an instant how far it has come.

@@ -119,6 +119,7 @@ function drawStretch(svg, run, bounds, xOf) {
       inside(x, to, y + 16, said, solid ? "fill-on" : "");
     });
   });
+  const mark = line("", "line-ink", 4);
   drawMarks(run, places, ends, line);
   line(`M${LEFT} ${bottom}H${RIGHT}`, "line-faint");
   ticksOf(bounds).forEach((at) => {
@@ -130,12 +131,12 @@ function drawStretch(svg, run, bounds, xOf) {
   words(LEFT - 10, bottom + 53, "whole run", "end");
   line(`M${LEFT} ${bottom + 49}H${RIGHT}`, "line-faint", 2);
   line(`M${first - 2} ${bottom + 49}H${last + 2}`, "line-ink", 8);
-  return { top, bottom, places };
+  return { top, bottom, places, mark };
 }
 
 function makeZoom(room, point) {
   watch(room);
-  let [bounds, run, line, mark, shown, chosen, drawn] = [null, null, null, null, 0, -1, null];
+  let [bounds, run, line, shown, chosen, drawn] = [null, null, null, 0, -1, null];
   const xOf = (at) => LEFT + ((RIGHT - LEFT) * (at - bounds[0])) / (bounds[1] - bounds[0]);
   const is = () => bounds !== null && bounds[1] - bounds[0] < run.data.end;
 
@@ -146,7 +147,6 @@ function makeZoom(room, point) {
     if (!is()) return;
     const svg = draw("svg", room, { class: "labkit", "aria-hidden": "true" });
     drawn = drawStretch(svg, run, bounds, xOf);
-    mark = draw("path", svg, { class: "line-ink", "stroke-width": 4 });
     line = draw("path", svg, { d: `M-5 ${drawn.top - 10}h10l-5 8V${drawn.bottom}v-${drawn.bottom - drawn.top + 2}z`, class: "cursor fill-ink" });
     const pressed = (event) => {
       const box = svg.getBoundingClientRect();
@@ -165,7 +165,7 @@ function makeZoom(room, point) {
     if (at < bounds[0] || at > bounds[1]) { bounds = zoomed(bounds, at, 1, run.data.end); redraw(); return; }
     line.setAttribute("transform", `translate(${xOf(at)})`);
     const place = drawn.places.find((one) => one.message === message);
-    mark.setAttribute("d", place ? `M${place.ends.slice(0, 2)}L${place.ends.slice(2)}` : "");
+    drawn.mark.setAttribute("d", place ? `M${place.ends.slice(0, 2)}L${place.ends.slice(2)}` : "");
     follow(room, [xOf(at) / WIDTH]);
   }
 
