@@ -229,7 +229,7 @@ RULE = Exercise(
         ),
         _catches(
             CUT,
-            "the line was cut until tokyo was twenty-one writes behind, and it was silent",
+            "the line was cut until tokyo was 21 writes behind, and it was silent",
             (
                 'Let `lab.partition("paris", "tokyo")` happen in a lab of your own, and print the lag.',
                 "What tokyo does not get, it does not know. paris knows what it has not handed over.",
@@ -238,7 +238,7 @@ RULE = Exercise(
         ),
         _catches(
             SLOW,
-            "the line was fifty times as slow until tokyo was twenty-one writes behind, and it was silent",
+            "the line was fifty times as slow until tokyo was 21 writes behind, and it was silent",
             (
                 'Let `lab.slow("paris", "tokyo", factor=50)` happen in a lab of your own, and print the lag.',
                 "A line that is slow is open, and nobody is down. What counts is what has arrived.",
@@ -247,7 +247,7 @@ RULE = Exercise(
         ),
         _catches(
             DARK,
-            "tokyo had no power until it was twenty-one writes behind, and it was silent",
+            "tokyo had no power until it was 21 writes behind, and it was silent",
             (
                 'Let `lab.crash("tokyo")` happen in a lab of your own, and print the lag.',
                 "Who is dark is behind, too.",
