@@ -170,9 +170,9 @@ BY_HAND = Exercise(
             asks="An operation token has to be made at tokyo, from three shares.",
             hints=(
                 "Look at each answer: `.status`, `.errors` and `.body`, where `progress` counts the shares.",
-                "Three of five shares, each with the nonce of the one attempt that is open. The third of "
-                "shares that do not belong to this cluster is refused and sets the progress to 0; the attempt, its "
-                "nonce and its mask stay. `DELETE` on the attempt ends all three.",
+                "Three of five shares, each with the nonce of the one attempt that is open. Of "
+                "shares that do not belong to this cluster the last one is refused and sets the progress to 0; the "
+                "attempt, its nonce and its mask stay. `DELETE` on the attempt ends them all.",
                 "a `POST` to `update` for each of three shares of paris: "
                 '`{"key": share, "nonce": begun.body["nonce"]}`, with `token=""`',
             ),

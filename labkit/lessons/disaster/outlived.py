@@ -256,7 +256,7 @@ OUTLIVED = Exercise(
         Condition(
             name="in time",
             holds=lambda seen: seen.near.took_s <= MAX_NEAR_S,
-            says=lambda seen: f"it took {seen.near.took_s:.1f} s over a line that is crossed in 0.08 s",
+            says=lambda seen: f"it took {seen.near.took_s:.1f} s over the near line",
             asks=f"Over the near line it may take {MAX_NEAR_S} s at most.",
             hints=(
                 "Print `lab.now` before and after the call of your function.",

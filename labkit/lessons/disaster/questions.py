@@ -99,7 +99,7 @@ LOST = Question(
     },
     otherwise="What is lost is what was on the line: the rate, times one way.",
     look="Press Later in the player until paris goes down. Each cross on the lower way is an order: "
-    "count them. One on the upper way was going back.",
+    "count them. The one on the upper way is an answer of tokyo to an earlier one, which the player counts as well.",
     draw=play,
 )
 HURRY = Question(

@@ -234,8 +234,8 @@ LOSSLESS = Exercise(
             asks="At no instant may both take writes, also not when another node of paris leads it later.",
             hints=(
                 "Look in `lab.timeline()` at which modes overlap.",
-                "A promotion stops nobody: the old primary has to be stopped first, and to stay so. A seal stops one "
-                "node, and seconds later another one leads.",
+                "A promotion stops nobody: the old primary has to be stopped first, and to stay so. A seal "
+                "stops a node, and seconds later another one leads.",
                 '`lab["paris"].demote()` before `lab["tokyo"].promote()`, and no promotion of paris after it',
             ),
         ),
@@ -286,7 +286,7 @@ LOSSLESS = Exercise(
             asks="Do it by its steps: here you are to decide what is waited for, and when.",
             hints=(
                 "Which steps does the verb name? They are notes in `lab.timeline()` after it.",
-                "One cluster stops, something is waited for, the other one begins.",
+                "First somebody stops, then something is waited for, then somebody else begins.",
                 '`lab["paris"].demote()`, a loop over `lab.lag("paris", "tokyo").entries`, `lab["tokyo"].promote()`',
             ),
         ),

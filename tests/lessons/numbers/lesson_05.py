@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labkit.lessons.disaster.alarms import ALARMS, alarmed, by_a_write, by_health
 from labkit.lessons.disaster.by_hand import ATTEMPT, by_requests
-from labkit.lessons.disaster.outlived import DISTANCES, by_version
+from labkit.lessons.disaster.outlived import MAX_NEAR_S, by_lag, by_version
 from labkit.lessons.disaster.questions import QUICK_S, SLOW_S
 from labkit.trace import SECOND_NS
 from tests.lessons.numbers.claims import answered, done, given, imagined, known, listed, measured
@@ -66,13 +66,17 @@ CLAIMS = {
     "been dark for twenty seconds": measured(lambda runs: dark_for_s()),
     "takes one share": listed("`key`"),
     "Three of five are needed": measured(lambda runs: shares()),
-    "factor=4)`, and let": known(lambda: DISTANCES["far"]),
+    "factor=4)`, and let": imagined("how far apart the reader lets the clusters be"),
     "come twice as fast": imagined("how fast the reader lets them come"),
     "How do the two become equal": measured(lambda runs: clusters()),
     "one of the two": imagined("a wrong or right choice of a recall, of two that its sentence names"),
     "one node of paris died": measured(lambda runs: died("node")),
     "promoted: two primaries": measured(lambda runs: primaries_after("node")),
-    "Two more nodes wait": measured(lambda runs: nodes() - 1),
+    "of the two other nodes": measured(lambda runs: nodes() - 1),
+    "where nobody writes it is 0": measured(lambda runs: level_lag()),
+    "Three that do not belong here": measured(lambda runs: shares()[0]),
+    "It may take two seconds": known(lambda: MAX_NEAR_S),
+    'lab.run("50ms")`': done(by_lag, 'lab.run("50ms")'),
     '`lab["paris"].post(..., timeout="30s")`': done(by_a_write, 'timeout="30s"'),
     "in which one node died": measured(lambda runs: died("node")),
     "in all three cases": known(lambda: len(ALARMS)),
@@ -84,8 +88,6 @@ CLAIMS = {
     "each of three shares of paris": measured(lambda runs: shares()[0]),
     '"key_version": 1`': done(by_version, '"key_version": 1'),
     "the lag is 0": measured(lambda runs: level_lag()),
-    "over four times the distance": known(lambda: DISTANCES["far"]),
-    "factor=4)`.": known(lambda: DISTANCES["far"]),
     "crossing of the line takes 80 ms": measured(lambda runs: crossing_ms(runs["05"]["lab"])),
     "In two copies": known(lambda: len((QUICK_S, SLOW_S))),
     "one each 10 ms": given("calm.now / 1e9 + 0.01", times=1000),

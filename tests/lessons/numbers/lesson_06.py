@@ -130,6 +130,6 @@ CLAIMS = {
     "between two answers to one question": imagined("what a rule that merges would have to decide"),
     '`lab.run("5s")`': measured(lambda runs: taken_over_within_s()),
     "for five seconds": done(stall_short, 'timeout="1s"', 'lab.run("4s")', running=True),
-    "asked now and a minute later": known(lambda: seconds(LATER) / 60),
+    "asked for a write now and a minute later": known(lambda: seconds(LATER) / 60),
     "the leader for a minute": done(stall_long, "30s", "10s", "20s", running=True, times=1 / 60),
 }
