@@ -9,29 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import loaded
-from labkit.vault.engines.transit.pairs.key_pairs import PairType
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from labkit.vault.engines.transit.pairs.key_pairs import PairType
+
+    class Cipher(Protocol):
+        """An authenticated cipher that holds its key."""
+
+        def encrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
+            """Return ciphertext and tag."""
+
+        def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
+            """Return the plaintext, or raise InvalidTag."""
+
 
 DEFAULT_TYPE = "aes256-gcm96"
 
 MIN_HMAC_KEY_BYTES = 32
 MAX_HMAC_KEY_BYTES = 512
-
-
-class Cipher(Protocol):
-    """An authenticated cipher that holds its key."""
-
-    def encrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
-        """Return ciphertext and tag."""
-
-    def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
-        """Return the plaintext, or raise InvalidTag."""
 
 
 class KeyType(NamedTuple):

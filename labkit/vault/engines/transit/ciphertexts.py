@@ -10,18 +10,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cryptography.exceptions import InvalidTag
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit.algorithms import Cipher
 from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion
-from labkit.vault.engines.transit.refusals import ListedRefusal
+
+if TYPE_CHECKING:
+    from labkit.vault.engines.transit.algorithms import Cipher
 
 Item = Mapping[str, Any]
 
@@ -129,6 +130,8 @@ def _associated(text: str) -> bytes:
     try:
         return from_base64(text)
     except BadRequest as error:
+        from labkit.vault.engines.transit.refusals import ListedRefusal  # of what refuses so (R24)
+
         raise ListedRefusal(
             f"unable to get associated_data/additional_data from factory[0]: {error.errors[0]}"
         ) from None
@@ -177,6 +180,8 @@ def _decryptor(keyring: Keyring, text: str, number: str) -> Keyed:
     keyed = _keyed(keyring, version)
     if keyring.key_type.pair is not None:
         if not keyed.entry.key:
+            from labkit.vault.engines.transit.refusals import ListedRefusal  # of what refuses so (R24)
+
             raise ListedRefusal("cannot decrypt ciphertext, key version does not have a private counterpart")
         keyed = keyed._replace(half=keyring.key_type.pair.private_key(keyed.entry.key))
     if number == str(version):  # other spellings ("+1", "0") are judged each time: what is kept stays small

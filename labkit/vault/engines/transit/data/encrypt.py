@@ -8,15 +8,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text, to_flag
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import batch, ciphertexts, external, nonces
+from labkit.vault.engines.transit import ciphertexts, nonces
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
 from labkit.vault.engines.transit.encoding import from_base64
@@ -26,7 +25,9 @@ from labkit.vault.engines.transit.keyring import (
     Keyring,
     decode_keyring,
     empty_keyring,
+    fetches,
     rotate,
+    upsert_disabled,
     write_keyring,
 )
 from labkit.vault.engines.transit.parameters import (
@@ -42,7 +43,10 @@ from labkit.vault.engines.transit.parameters import (
     PLAINTEXT,
     REFERENCE,
 )
-from labkit.vault.engines.transit.settings import upsert_disabled
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
+    from labkit.vault.engines.transit import batch
 
 SHARED_NONCE = (
     "associated_data does not enter the nonce of convergent encryption: equal plaintexts with different "
@@ -111,6 +115,8 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
 
 
 def _encrypt_batch(ctx: EngineContext, asked: EncryptRequest, keyring: Keyring | None) -> Any:
+    from labkit.vault.engines.transit import batch  # loaded by the first batch (R24)
+
     items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
     batch.check_contexts(items)
     used = keyring or _new_keyring(ctx, items, asked.type, asked.convergent_encryption)
@@ -136,6 +142,8 @@ def _warn_of_shared_nonces(ctx: EngineContext, keyring: Keyring, items: list[bat
 
 
 def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> tuple[list[batch.Result], int]:
+    from labkit.vault.engines.transit import batch
+
     # One draw for all: an item has the nonce of its own position, whether the others succeed or not.
     drawn = nonces.draw(ctx, keyring, len(items))
     keyed = ciphertexts.plain_encryptor(keyring)
@@ -222,5 +230,5 @@ ROUTES = (
             ),
         ),
         exists=find_existing,
-    ).fetching_if(external.fetches),
+    ).fetching_if(fetches),
 )
