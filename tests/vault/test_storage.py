@@ -19,7 +19,7 @@ from labkit.vault.policies.store import TEXTS
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.tree.journal import WAL_KEY
 from labkit.vault.replication.tree.kept_index import TAIL
-from labkit.vault.replication.tree.unindexed_writes import MARK
+from labkit.vault.replication.unindexed_writes import MARK
 from labkit.vault.sealing.seal import SEAL_CONFIG
 from labkit.vault.storage import TOKENS, UNDECIDING, Storage, StoreError
 from labkit.vault.storage.barrier import KEYRING
