@@ -61,7 +61,7 @@ assert Vault.dev().post("transit/encrypt/k", {"plaintext": "AAAA"}).ok
 NO_PLAIN_ENCRYPTION = {
     *("labkit.rsa_keys", "pathlib", "cryptography.hazmat.primitives.serialization"),
     *(f"labkit.vault.engines.transit.{name}" for name in ("pairs", "hash_algorithms", "signatures", "external")),
-    *(f"labkit.vault.engines.transit.{name}" for name in ("batch", "refusals", "settings", "shown_keys")),
+    *(f"labkit.vault.engines.transit.{name}" for name in ("batch", "derivation", "refusals", "settings", "shown_keys")),
     *("labkit.vault.engine_context", "labkit.vault.managed_keys"),
 }
 

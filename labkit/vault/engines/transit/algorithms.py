@@ -34,6 +34,13 @@ if TYPE_CHECKING:
 
 DEFAULT_TYPE = "aes256-gcm96"
 
+NONCE_BYTES = 12
+
+COUNTER_MODE = 0
+HKDF_SHA256 = 1
+KDF_NAMES = {COUNTER_MODE: "hmac-sha256-counter", HKDF_SHA256: "hkdf_sha256"}
+"""The functions that derive keys (``derivation``), by their numbers in keyrings and backups."""
+
 MIN_HMAC_KEY_BYTES = 32
 MAX_HMAC_KEY_BYTES = 512
 

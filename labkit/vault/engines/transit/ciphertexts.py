@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
+from labkit.vault.engines.transit.algorithms import NONCE_BYTES
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion
 
@@ -76,7 +76,11 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes, p
         if len(nonce_bytes) != NONCE_BYTES:
             raise BadRequest(WRONG_NONCE)
         return keyed.head + to_base64(cipher.encrypt(nonce_bytes, message, associated_bytes)), keyed.version
-    used = convergent_nonce(nonce_key, message) if keyed.convergent_version else random_nonce
+    used = random_nonce
+    if keyed.convergent_version:
+        from labkit.vault.engines.transit.derivation import convergent_nonce
+
+        used = convergent_nonce(nonce_key, message)
     return keyed.head + to_base64(used + cipher.encrypt(used, message, associated_bytes)), keyed.version
 
 
@@ -113,6 +117,8 @@ def _keyed(keyring: Keyring, version: int) -> Keyed:
 
 def _derived(keyring: Keyring, keyed: Keyed, context: bytes) -> tuple[Cipher, bytes]:
     """Return the cipher of a context, and the key that its convergent nonces come from."""
+    from labkit.vault.engines.transit.derivation import NONCE_KEY_BYTES, derive  # few keys are derived (R24)
+
     make, size = keyring.key_type.cipher, keyring.key_type.key_bytes
     assert make is not None
     if keyed.convergent_version == 3:

@@ -12,18 +12,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit.algorithms import KEY_TYPES, MIN_HMAC_KEY_BYTES, KeyType
-from labkit.vault.engines.transit.derivation import (
-    CONVERGENT_NEWEST,
-    HKDF_SHA256,
-    convergent_version_made_by,
-)
+from labkit.vault.engines.transit.algorithms import HKDF_SHA256, KEY_TYPES, MIN_HMAC_KEY_BYTES, KeyType
 from labkit.vault.storage.nonce_counts import NonceCount
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
@@ -40,6 +36,10 @@ HMAC_KEY_BYTES = 32
 EVENTS = ("backup_ns", "backup_version", "restore_ns", "restore_version")
 """Members that few stored keyrings have."""
 MIN_ROTATION_S = 3_600
+
+# What a convergent keyring's own record says: today's keyrings name no version, each of their entries does.
+CONVERGENT_BY_ENTRY = -1
+CONVERGENT_NEWEST = 3
 
 KEY_NOT_FOUND = "encryption key not found"
 
@@ -231,6 +231,12 @@ def empty_keyring(key_type: str, *, derived: bool, convergent: bool, service_ver
         convergent_encryption=convergent,
         convergent_version=convergent_version_made_by(service_version) if convergent else 0,
     )
+
+
+def convergent_version_made_by(service_version: str) -> int:
+    """Return what a new convergent keyring's record says: 1 in a service up to 0.6.1 (spec, Versioning 3), else -1."""
+    numbers = tuple([int(number) for number in re.findall(r"\d+", service_version.partition("+")[0])[:3]])
+    return 1 if numbers <= (0, 6, 1) else CONVERGENT_BY_ENTRY
 
 
 def rotate(keyring: Keyring, source: KeySource, now_ns: int) -> Keyring:

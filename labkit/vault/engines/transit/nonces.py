@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit.algorithms import NONCE_BYTES
 from labkit.vault.engines.transit.keyring import COUNTS_FOLDER, Keyring
 from labkit.vault.identifiers import sha256
 from labkit.vault.storage.nonce_counts import NonceCount

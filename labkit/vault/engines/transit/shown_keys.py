@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS, format_instant
-from labkit.vault.engines.transit.derivation import COUNTER_MODE, KDF_NAMES
+from labkit.vault.engines.transit.algorithms import COUNTER_MODE, KDF_NAMES
 from labkit.vault.engines.transit.pairs.key_pairs import chain_text
 
 if TYPE_CHECKING:

@@ -40,8 +40,7 @@ from labkit.vault.replication.tree.merkle import MerkleTree
 from labkit.vault.replication.tree.rebuild import Rebuild
 from labkit.vault.replication.tree.tree_nodes import TreeNode
 from labkit.vault.replication.unindexed_writes import UnindexedWrites
-from labkit.vault.storage import Storage, StoreError, Writes
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm, Storage, StoreError, Writes
 
 __all__ = ["WAL_KEY", "Change", "Entry", "Generation", "Journal", "read_number"]
 

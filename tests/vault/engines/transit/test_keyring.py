@@ -19,6 +19,7 @@ from labkit.vault.engines.transit.keyring import (
     Keyring,
     KeyVersion,
     check_rotation_period,
+    convergent_version_made_by,
     decode_keyring,
     empty_keyring,
     encode_keyring,
@@ -360,3 +361,21 @@ def test_a_period_of_rotation_is_an_hour_at_least(period_s: int, is_possible: bo
     else:
         with pytest.raises(BadRequest, match=r"^auto rotate period must be 0 to disable or at least an hour$"):
             check_rotation_period(period_s)
+
+
+@pytest.mark.parametrize(
+    ("service_version", "convergent_version"),
+    [
+        ("0.6.1", 1),
+        ("0.6.0", 1),
+        ("0.5", 1),
+        ("0.6.1+ent", 1),
+        ("0.6.2", -1),
+        ("0.10.4", -1),
+        ("1.0.0", -1),
+        ("1.16.3+ent", -1),
+        ("1.16.3+ent.hsm.fips1402", -1),
+    ],
+)
+def test_only_an_early_service_makes_keys_that_want_a_nonce(service_version: str, convergent_version: int) -> None:
+    assert convergent_version_made_by(service_version) == convergent_version

@@ -16,8 +16,7 @@ from labkit.service.fields import text, to_flag
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.engines.transit import ciphertexts, nonces
-from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
-from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, NONCE_BYTES, type_for_new_key
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import (
     FOLDER,

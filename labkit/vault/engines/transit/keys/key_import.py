@@ -14,8 +14,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.fields import duration, flag, integer, text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engines.transit.algorithms import KEY_TYPES, KeyType, type_for_new_key
-from labkit.vault.engines.transit.derivation import COUNTER_MODE, HKDF_SHA256
+from labkit.vault.engines.transit.algorithms import COUNTER_MODE, HKDF_SHA256, KEY_TYPES, KeyType, type_for_new_key
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import (
     Keyring,
