@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cryptography.exceptions import InvalidTag
@@ -76,11 +77,7 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes, p
         if len(nonce_bytes) != NONCE_BYTES:
             raise BadRequest(WRONG_NONCE)
         return keyed.head + to_base64(cipher.encrypt(nonce_bytes, message, associated_bytes)), keyed.version
-    used = random_nonce
-    if keyed.convergent_version:
-        from labkit.vault.engines.transit.derivation import convergent_nonce
-
-        used = convergent_nonce(nonce_key, message)
+    used = _derivation().convergent_nonce(nonce_key, message) if keyed.convergent_version else random_nonce
     return keyed.head + to_base64(used + cipher.encrypt(used, message, associated_bytes)), keyed.version
 
 
@@ -117,14 +114,21 @@ def _keyed(keyring: Keyring, version: int) -> Keyed:
 
 def _derived(keyring: Keyring, keyed: Keyed, context: bytes) -> tuple[Cipher, bytes]:
     """Return the cipher of a context, and the key that its convergent nonces come from."""
-    from labkit.vault.engines.transit.derivation import NONCE_KEY_BYTES, derive  # few keys are derived (R24)
-
+    derivation = _derivation()
     make, size = keyring.key_type.cipher, keyring.key_type.key_bytes
     assert make is not None
     if keyed.convergent_version == 3:
-        material = derive(keyring.kdf, keyed.entry.key, context, size + NONCE_KEY_BYTES)
+        material = derivation.derive(keyring.kdf, keyed.entry.key, context, size + derivation.NONCE_KEY_BYTES)
         return make(material[:size]), material[size:]
-    return make(derive(keyring.kdf, keyed.entry.key, context, size)), context
+    return make(derivation.derive(keyring.kdf, keyed.entry.key, context, size)), context
+
+
+@cache
+def _derivation() -> Any:
+    """Return the module that derives keys, which the first key loads that is derived (R24)."""
+    from labkit.vault.engines.transit import derivation
+
+    return derivation
 
 
 def _check_associated(keyring: Keyring, position: int) -> None:

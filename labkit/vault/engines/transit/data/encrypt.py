@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
@@ -114,8 +115,7 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
 
 
 def _encrypt_batch(ctx: EngineContext, asked: EncryptRequest, keyring: Keyring | None) -> Any:
-    from labkit.vault.engines.transit import batch  # loaded by the first batch (R24)
-
+    batch = _batch()
     items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
     batch.check_contexts(items)
     used = keyring or _new_keyring(ctx, items, asked.type, asked.convergent_encryption)
@@ -125,6 +125,14 @@ def _encrypt_batch(ctx: EngineContext, asked: EncryptRequest, keyring: Keyring |
         write_keyring(ctx.storage, asked.name, used)
     _count_nonces(ctx, asked.name, used, results)
     return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
+
+
+@cache
+def _batch() -> Any:
+    """Return the module that works on batches, which the first batch loads (R24)."""
+    from labkit.vault.engines.transit import batch
+
+    return batch
 
 
 def _count_nonces(ctx: EngineContext, name: str, keyring: Keyring, results: list[batch.Result]) -> None:
@@ -141,8 +149,6 @@ def _warn_of_shared_nonces(ctx: EngineContext, keyring: Keyring, items: list[bat
 
 
 def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> tuple[list[batch.Result], int]:
-    from labkit.vault.engines.transit import batch
-
     # One draw for all: an item has the nonce of its own position, whether the others succeed or not.
     drawn = nonces.draw(ctx, keyring, len(items))
     keyed = ciphertexts.plain_encryptor(keyring)
@@ -160,7 +166,8 @@ def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]
         ciphertext, version = ciphertexts.encrypt(keyring, from_base64(item["plaintext"]), item, random_nonce, position)
         return {"ciphertext": ciphertext, "key_version": version}
 
-    return batch.work(items, one, {})
+    found: tuple[list[batch.Result], int] = _batch().work(items, one, {})
+    return found
 
 
 def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], drawn: bytes) -> list[batch.Result]:
