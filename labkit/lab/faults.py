@@ -39,7 +39,7 @@ from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
 from labkit.vault.replication.applied_position import POSITION
 from labkit.vault.replication.tree.journal import WAL_KEY, read_number
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.interruption import BETWEEN, MOMENTS, CommitInterruptedError, CommitInterruption
 
 MILLION = 1_000_000

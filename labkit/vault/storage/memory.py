@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from labkit.vault.storage import TOKENS, UNDECIDING, Leaves, Names, Writes
-from labkit.vault.storage.fencing import check_term
+from labkit.vault.storage import TOKENS, UNDECIDING, Leaves, Names, Writes, check_term
 
 if TYPE_CHECKING:
     from labkit.vault.storage.interruption import CommitInterruption
