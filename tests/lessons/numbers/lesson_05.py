@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labkit.lessons.catalogue import plan
 from labkit.lessons.disaster.alarms import ALARMS, alarmed, by_a_write, by_health
 from labkit.lessons.disaster.by_hand import ATTEMPT, by_requests
 from labkit.lessons.disaster.outlived import MAX_NEAR_S, by_lag, by_version
@@ -52,6 +53,12 @@ def level_lag() -> int:
     return int(pair().lag("paris", "tokyo").entries)
 
 
+def other_choices() -> int:
+    """How many choices stand beside "one of the two"."""
+    (choices,) = [recall.choices for recall in plan("05").recalls if "one of the two" in recall.choices]
+    return len(choices) - 1
+
+
 CLAIMS = {
     "takes people twenty seconds": given('lab.run("20s")'),
     "after twenty seconds": given('lab.run("20s")'),
@@ -69,10 +76,10 @@ CLAIMS = {
     "factor=4)`, and let": imagined("how far apart the reader lets the clusters be"),
     "come twice as fast": imagined("how fast the reader lets them come"),
     "How do the two become equal": measured(lambda runs: clusters()),
-    "one of the two": imagined("a wrong or right choice of a recall, of two that its sentence names"),
+    "one of the two": known(other_choices),
     "one node of paris died": measured(lambda runs: died("node")),
     "promoted: two primaries": measured(lambda runs: primaries_after("node")),
-    "of the two other nodes": measured(lambda runs: nodes() - 1),
+    "Two more nodes wait": measured(lambda runs: nodes() - 1),
     "where nobody writes it is 0": measured(lambda runs: level_lag()),
     "Three that do not belong here": measured(lambda runs: shares()[0]),
     "It may take two seconds": known(lambda: MAX_NEAR_S),

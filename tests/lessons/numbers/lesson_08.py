@@ -48,7 +48,7 @@ def rare_lag() -> int:
     lab, seen = pair_with_writer(seed=5), list[int]()
     for _ in range(200):
         lab.run("5ms")
-        seen.append(lab.lag("paris", "tokyo").entries)
+        seen.append(int(lab.lag("paris", "tokyo").entries))
     return 0 if seen.count(0) < len(seen) / 10 else max(seen)
 
 
