@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -18,7 +18,7 @@ from labkit.views.player.map_signs import legend_of
 from labkit.views.player.packed_columns import packed
 from labkit.views.player.page_parts import Shown, two_columns
 from labkit.views.player.recorded.recording import MAX_LOST_SHOWN, Recording
-from labkit.views.player.script import script
+from labkit.views.player.script import script, short_keys
 from labkit.views.player.stage import stage_of
 from labkit.views.player.style import style
 
@@ -77,10 +77,11 @@ def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | 
     data = {**packed(data_of(recording, stage_of(recording))), "axis": shown.axis}
     if beside is not None:
         data |= beside.data(recording)
+    left_out = frozenset(name for name, is_there in ((TREES, recording.trees), (BESIDE, beside)) if is_there is None)
+    data = _with_keys(data, short_keys(left_out))
     # A text of the run must not end the script that it stands in.
     said = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     first, last = ("".join(one.shown for one in sections if one.looked_up is is_last) for is_last in (False, True))
-    left_out = {name for name, is_there in ((TREES, recording.trees), (BESIDE, beside)) if is_there is None}
     return "\n".join(
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
@@ -95,11 +96,18 @@ def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | 
             _lost(recording),
             happened_table(recording),
             last,
-            f"</main><script>(() => {{{script(frozenset(left_out))}",
+            f"</main><script>(() => {{{script(left_out)}",
             f"window.player = startPlayer({said});}})();</script>",
             "</body></html>",
         )
     )
+
+
+def _with_keys(data: Any, names: Mapping[str, str]) -> Any:
+    """Return data whose keys are named as the script of a page has them; lists hold none."""
+    if not isinstance(data, dict):
+        return data
+    return {names.get(key, key): _with_keys(value, names) for key, value in data.items()}
 
 
 def parts_of_page(shown: Shown) -> dict[str, Any]:

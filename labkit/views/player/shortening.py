@@ -74,9 +74,7 @@ def shortened(source: str, kept: Iterable[str] = (), properties: Sequence[str] =
     parts = [LET if part == CONST else part for part in parts_of(source) if part.kind != SPACE]
     uses = list(_uses(parts))
     names = _renamed(parts, uses, frozenset(kept))
-    there = {part.text for part in parts}
-    free = (name for name in _made_of(SMALL) if name not in there and name not in RESERVED)
-    own = dict(zip(properties, free, strict=False))
+    own = short_properties(source, properties)
     texts: list[str] = []
     for place, (part, use) in enumerate(zip(parts, uses, strict=True)):
         name = names.get(place, part.text)
@@ -85,6 +83,13 @@ def shortened(source: str, kept: Iterable[str] = (), properties: Sequence[str] =
         texts += [said, ":"] if use == BOTH and said != name else []
         texts.append(said if is_property else name)
     return _joined(texts)
+
+
+def short_properties(source: str, properties: Sequence[str]) -> dict[str, str]:
+    """Return the short names of properties: none that the script has for anything."""
+    there = {part.text for part in parts_of(source)}
+    free = (name for name in _made_of(SMALL) if name not in there and name not in RESERVED)
+    return dict(zip(properties, free, strict=False))
 
 
 def _renamed(parts: Sequence[ScriptPart], uses: Sequence[str], kept: frozenset[str]) -> dict[int, str]:

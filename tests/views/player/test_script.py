@@ -13,7 +13,7 @@ import pytest
 from labkit import Lab
 from labkit.views.player.data import data_of
 from labkit.views.player.recorded.recording import recording_of
-from labkit.views.player.script import MODULES, OWN, START, modules, script
+from labkit.views.player.script import DATA, MODULES, OWN, START, modules, script, short_keys
 from labkit.views.player.shortening import SIGN, SPACE, ScriptPart, parts_of
 from labkit.views.player.stage import stage_of
 from labkit.views.player.style import STATIC
@@ -93,9 +93,13 @@ def test_properties_of_the_script_alone_are_in_no_data_and_no_text() -> None:
             yield from names(part)
 
     assert recording.trees is not None
-    assert set(OWN) & {*names(data_of(recording, stage_of(recording))), "beside", "apart", "axis"} == set()
-    assert len(set(OWN)) == len(OWN)
-    for name in OWN:
+    keys = {*names(data_of(recording, stage_of(recording))), "beside", "apart", "axis"}
+    assert set(OWN) & keys == set()
+    assert set(DATA) <= keys
+    assert len({*OWN, *DATA}) == len(OWN + DATA)
+    for name in DATA:
+        assert not re.search(rf"[\"']{name}[\"']", modules()), f"{name} is named by a text too"
+    for name in OWN + DATA:
         assert re.search(rf"[.{{,(] ?{name}\b", modules()), name
         assert not re.search(rf"dataset\.{name}\b", modules()), name
 
@@ -111,7 +115,19 @@ def test_properties_of_the_script_alone_are_no_browser_s() -> None:
       return %s.filter((name) => made.some((one) => name in Object(one)));
     })()"""
     with Browser(str(BROWSER)) as browser:
-        assert browser.evaluate(script % list(OWN)) == []
+        assert browser.evaluate(script % list(OWN + DATA)) == []
+
+
+def test_a_page_s_data_has_the_keys_that_its_script_asks_for(drilled_lab: Lab) -> None:
+    page = drilled_lab.play().html
+    names = short_keys(frozenset({"trees", "beside"}))
+    found = page[page.index("startPlayer({") :]
+
+    assert set(names) == set(DATA)
+    for name, short in names.items():
+        assert f'"{short}":' in found
+        assert f'"{name}":' not in found
+    assert f".{names['kinds']}" in script(frozenset({"trees", "beside"}))
 
 
 def test_what_is_left_out_is_not_in_it() -> None:

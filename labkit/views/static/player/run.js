@@ -54,10 +54,11 @@ function endsOf({ kinds, messages }) {
 // Spell out the packed columns of the data, where it has any.
 function spellOut(data) {
   const columns = (part, signed, names = Object.keys(part)) => names.forEach((name) => { part[name] = numbersOf(part[name], signed); });
-  columns(data, false, ["interesting", "carried"]);
+  data.interesting = numbersOf(data.interesting);
+  data.carried = numbersOf(data.carried);
   columns(data.messages, false, ["took", "kind", "row", "cause"]);
   data.messages.at ??= endsOf(data);
-  ["operations", "silent", "asks", "again"].forEach((name) => columns(data[name]));
+  [data.operations, data.silent, data.asks, data.again].forEach((part) => columns(part));
   const apart = data.trees?.apart;
   if (!apart) return;
   columns(apart, true, ["pair", "from", "took"]);
