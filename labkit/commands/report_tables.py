@@ -30,11 +30,19 @@ LEADS = "A row that names an instant leads there."
 def verdict_table(verdict: Verdict, recording: Recording) -> str:
     """Return what was measured, as a table that stands for itself: each row has its name as its header."""
     rows = [row for row in verdict.rows if row.key not in TEXTS]
-    cells = ((row.expected, row.measured, row.status) for row in rows)
+    cells = ((row.expected, f"{row.measured}{_outage(recording, row)}", row.status) for row in rows)
     shown = [_place(recording, row) for row in rows]
     body = _rows([escape(row.what) for row in rows], cells, shown, recording.happenings)
     heads = ("what", "expected", "measured", "verdict", "shown at")
     return _table(heads, body, f"{verdict.summary}. {LEADS if any(at >= 0 for at in shown) else ''}".strip(), "verdict")
+
+
+def _outage(recording: Recording, row: VerdictRow) -> str:
+    """Say from when a recovery time counts, and for how long no write succeeded, which began before the fault."""
+    if row.key != "rto" or not row.measured[:1].isdigit() or not recording.gaps:
+        return ""
+    gap = recording.gaps[-1]
+    return f" from the fault on; no write succeeded for {in_seconds(gap.to_ns - gap.from_ns)} s"
 
 
 def rules_table(verdict: Verdict, invariants: Invariants, recording: Recording) -> str:

@@ -106,7 +106,8 @@ class Lesson:
         said = f"You said {answer}{question.unit} and were {_surely(kept['sure'])}; "
         if "second" in kept:
             said += f"later you said {kept['second']}; "
-        said += f"{'these runs show' if question.takes_runs else 'this lab shows'} {_rounded(found)}{question.unit}"
+        shows = "these runs show" if question.takes_runs else f"this {question.world.__name__.lower()} shows"
+        said += f"{shows} {_rounded(found)}{question.unit}"
         said += ", which is near enough." if outcome == AS_SAID and answer != found else "."
         reply = "" if outcome == AS_SAID else question.replies.get(answer, question.otherwise)
         return self._said(outcome, said, reply, why, *_look(question, drawn), drawn=drawn)
@@ -156,7 +157,8 @@ class Lesson:
         asks, helps = conditions_of(exercise)[judged.condition].asks, f"`here.hint({name!r})` helps."
         is_own = exercise.start is not None and judged.condition != ELSEWHERE
         slips = overlooked(exercise, handed[0]) if is_own else ()
-        return self._said(NOT_YET, asks, f"Seen here: {judged.seen}.", *slips, helps)
+        stop = "" if judged.seen.endswith(("?", "!", ".")) else "."
+        return self._said(NOT_YET, asks, f"Seen here: {judged.seen}{stop}", *slips, helps)
 
     def hint(self, name: str = "") -> Said:
         """Give one hint, aimed at what the last check found; the next one comes after another attempt was checked."""

@@ -97,7 +97,7 @@ def draw(marks: RepairLayout) -> Picture:
     elements = [
         text(16, 26, title, size=LARGE, colour="faint"),
         _words([(words, x, y) for words, x, y in marks.steps], "ink", weight="600"),
-        *[text(row.x, row.y, row.heading, size=SMALL) for row in marks.rows],
+        *[text(row.x, row.y, row.heading) for row in marks.rows],
         _outlines([box for placed in frames for box in (placed.root, *placed.trees, placed.values)], "faint", 1),
         strokes([edge for placed in frames for edge in placed.edges], colour="faint"),
         *_grids(frames),

@@ -112,6 +112,10 @@ def test_rows_of_loss_and_outage_lead_to_the_fault_and_to_the_first_write(fenced
     }
 
     assert all(places.values())
+    gap = recording.gaps[-1]
+    gap_s = (gap.to_ns - gap.from_ns) / 1e9
+    (outage,) = [row.measured for row in verdict.rows if row.key == "rto"]
+    assert f"<td>{outage} from the fault on; no write succeeded for {gap_s:.3f} s</td>" in table
     said = {key: leads_to(place[1], recording) for key, place in places.items() if place and place[1]}
     assert said["rto"].startswith("the first write that tokyo takes: ")
     assert said["rpo"] == said["lost"] == "crash paris-1"

@@ -51,6 +51,9 @@ def test_a_page_has_player_verdict_losses_and_why(written: Written) -> None:
         assert re.search(
             rf"<th scope='row'>{re.escape(escape(row.what))}(?:<p.*?</p>)*</th>{re.escape(said)}<td>", page
         )
+    order = ["Verdict", "Why", "Acknowledged writes that are lost", "What happened", "Rules"]
+    places = [page.index(f"<h2>{heading}") for heading in order]
+    assert places == sorted(places), "what is looked up stands last"
     assert lab.trace.digest()[:16] in page
     assert all(loss.path in page for loss in lab.ledger.lost())
     assert causes(lab, verdict)[0].splitlines()[0] in page

@@ -175,7 +175,7 @@ def test_the_pictures_of_a_player_fit_its_frame(number: str, width: int, exporte
 
     assert browser.evaluate(CUT_FRAMES) == []
     assert evaluated(browser, frame, CUT_PICTURES.replace("one.querySelector('title').textContent", "one.id")) == []
-    assert evaluated(browser, frame, "document.getElementById('time').getBoundingClientRect().bottom <= innerHeight")
+    assert evaluated(browser, frame, "document.documentElement.scrollHeight <= innerHeight"), "to its last table"
     assert browser.evaluate("document.documentElement.scrollWidth") == width
 
 

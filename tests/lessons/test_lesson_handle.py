@@ -57,10 +57,10 @@ def test_a_prediction_is_sealed_by_its_reveal(here, vault):
     here.predict("latest", 7, sure=3)
     here.predict("latest", 3, sure=3)
     vault.post(APP, {"data": {}})
-    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; this lab shows 2."
+    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; this vault shows 2."
     assert "You said 3, and that stays; 2 stands beside it." in here.predict("latest", 2).lines
     assert here.predict("latest", 3).lines[:2] == ("Which version is the latest?", "You said 3, and that stays.")
-    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; later you said 2; this lab shows 2."
+    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; later you said 2; this vault shows 2."
     assert kept(here)["99/predict/latest"]["answer"] == 3
 
 
@@ -395,7 +395,7 @@ def test_what_is_near_enough_is_said_to_be(tmp_path, vault):
     said = here.reveal("latest", vault)
 
     assert said.outcome == "as you said"
-    assert said.lines[0] == "You said 2 and were certain; this lab shows 1, which is near enough."
+    assert said.lines[0] == "You said 2 and were certain; this vault shows 1, which is near enough."
 
 
 def test_what_is_done_names_the_next_notebook_if_there_is_one(tmp_path):
@@ -403,6 +403,14 @@ def test_what_is_done_names_the_next_notebook_if_there_is_one(tmp_path):
 
     assert first.done().rows[-1] == ("the next notebook", "01_secret_versions.ipynb")
     assert last.done().rows[-1][0].startswith("exercise ")
+
+
+def test_what_was_seen_ends_with_one_mark(tmp_path, vault):
+    asking = replace(TWO.conditions[1], says=lambda seen: "did you mean two?")
+    plan_of_one = replace(PLAN, exercises=(replace(TWO, conditions=(TWO.conditions[0], asking)),))
+    vault.post(APP, {"data": {"n": 3}})
+
+    assert "Seen here: did you mean two?" in Lesson(plan_of_one, str(tmp_path)).check("two", vault).lines
 
 
 def test_after_a_right_answer_nothing_is_left_to_hint_at(here):

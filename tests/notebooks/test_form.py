@@ -196,7 +196,7 @@ def test_what_is_predicted_is_revealed(number, tmp_path, monkeypatch):
 
     assert outcomes.count("sealed") == len(questions)
     assert [text.partition(" show")[0] for text in revealed] == [
-        "these runs" if question.takes_runs else "this lab" for question in questions
+        "these runs" if question.takes_runs else f"this {question.world.__name__.lower()}" for question in questions
     ]
 
 

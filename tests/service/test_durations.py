@@ -19,6 +19,7 @@ from labkit.service.durations import (
     format_instant,
     format_short,
     format_stored,
+    in_seconds,
     parse_duration,
     parse_instant,
 )
@@ -311,3 +312,20 @@ def test_a_text_is_shown_up_to_two_hundred_characters() -> None:
         with pytest.raises(ValueError, match="invalid duration") as refused:
             parse_duration(text)
         assert str(refused.value) == f'time: invalid duration "{shown}"'
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"),
+    [
+        (0, "0.000"),
+        (22_062_500_000, "22.063"),
+        (22_062_499_999, "22.062"),
+        (22_063_500_000, "22.064"),
+        (187_500_000, "0.188"),
+        (999_999_999, "1.000"),
+        (-1_500_000, "-0.002"),
+        (-400_000, "0.000"),
+    ],
+)
+def test_a_half_of_a_millisecond_goes_up(nanoseconds: int, text: str) -> None:
+    assert in_seconds(nanoseconds) == text

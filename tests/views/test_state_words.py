@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.vault.replication.state import TRANSITIONS
-from labkit.views.state_words import STATES, detail_in_words, in_words
+from labkit.views.state_words import NO_ACTIVE_NODE, STATES, detail_in_words, in_words, out_of_service
 
 
 def test_every_state_has_words() -> None:
@@ -39,3 +39,9 @@ def test_modes_and_states(mode: str, state: str, words: str) -> None:
 )
 def test_details(detail: str, words: str) -> None:
     assert detail_in_words(detail) == words
+
+
+def test_a_cluster_whose_nodes_stand_by_is_not_down() -> None:
+    assert out_of_service("down", NO_ACTIVE_NODE) == (NO_ACTIVE_NODE, "its nodes stand by")
+    assert out_of_service("down", "1 node down") == ("down", "1 node down")
+    assert out_of_service("sealed", "3 nodes sealed") == ("sealed", "3 nodes sealed")

@@ -17,7 +17,7 @@ from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ENDED, Committed
 
-MIN_KEPT, DROPPED_AT_ONCE = 512, 128
+MIN_KEPT, DROPPED_AT_ONCE = 512, 512
 """How many of the newest attempts are kept at least, for one that comes again does so soon, and how many go at once."""
 
 

@@ -6,11 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from labkit.lab.invariants.rules import STANDBY_FORWARDS
-from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
+from labkit.lab.invariants.scene import Judgements, StandingRule
 from labkit.lab.wire.reports import RequestAnswered
 
 NO_FORWARDING = "x-vault-no-request-forwarding"
@@ -19,11 +16,7 @@ NO_FORWARDING = "x-vault-no-request-forwarding"
 class StandbyAnswers(StandingRule):
     """It keeps nothing."""
 
-    __slots__ = ("_nodes",)
-
-    def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
-        super().__init__(scene, state)
-        self._nodes = scene.queries.parts.nodes
+    __slots__ = ()
 
     @property
     def judgements(self) -> Judgements:
@@ -32,13 +25,14 @@ class StandbyAnswers(StandingRule):
 
     def on_answered(self, report: RequestAnswered) -> None:
         """Judge an answer of a node that does not lead."""
-        vault = self._nodes[report.node].vault
+        parts = self._scene.queries.parts
+        vault = parts.nodes[report.node].vault
         if vault.core.leadership.active:
             return
         self.judged += 1
         request, status = report.request, report.answer.status
         if status == 307:
-            target = self._scene.queries.parts.directory.resolve(vault.core.leadership.leader_cluster)
+            target = parts.directory.resolve(vault.core.leadership.leader_cluster)
             refuses = any(str(name).lower() == NO_FORWARDING for name in request.headers)
             if target is not None and target.running and not refuses:
                 why = f"though {target.node} is connected"

@@ -90,7 +90,7 @@ class VersionOrder(StandingRule):
             "answers": dict(self._answers),
             "lives": dict(self._lives),
             "made": {
-                asked: {attempt: AttemptVersion(*row) for attempt, *row in reversed(rows)}
+                asked: {attempt: AttemptVersion(secret, version) for attempt, secret, version in reversed(rows)}
                 for asked, rows in self._made.items()
             },
         }

@@ -211,8 +211,8 @@ THREE_ALARMS = Exercise(
             asks="When a node dies, the cluster helps itself.",
             hints=(
                 "Let some seconds pass, and look at `lab[\"paris\"].active`: which node leads, or `''` for none.",
-                "A leader may lead for a few seconds at a time; when that time, its lease, ends without it, one of the "
-                "two other nodes leads. That takes seconds, not a promotion.",
+                "Two more nodes wait until the time for which the first one leads, its lease, has ended: some seconds, "
+                "and not a promotion.",
                 'give `lab["paris"].post(..., timeout="30s")` the time to be answered',
             ),
         ),

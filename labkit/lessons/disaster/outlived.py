@@ -117,7 +117,7 @@ def untouched(function: Seal) -> bool:
 
 
 def by_version(lab: Lab, note: str) -> Any:
-    """Name the version that both have for long."""
+    """Name the version that both have had for long."""
     return lab["paris"].post("transit/encrypt/letters", {"plaintext": note, "key_version": 1}).data["ciphertext"]
 
 

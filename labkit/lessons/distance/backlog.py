@@ -170,6 +170,15 @@ def _other_side(lab: Lab) -> None:
     lab.run("10s")
 
 
+def _never_compared(seen: BacklogSeen) -> str:
+    if not seen.writes:
+        return "no cluster took a write since the start, so tokyo missed none"
+    became = "it streamed them all"
+    if not seen.roots_equal:
+        became = "it still lacks some; `lab.restore_links()` mends a line that loses messages, `lab.heal()` does not"
+    return f"{seen.writes} writes since the start, and tokyo never compared: {became}"
+
+
 BACKLOG = Exercise(
     name="backlog",
     title="Beyond the backlog",
@@ -186,7 +195,7 @@ BACKLOG = Exercise(
             asks="Only the line may fail: no node, no damage, and both stay in replication.",
             hints=(
                 "Look at the faults in `lab.timeline()`.",
-                "A node that was restarted is sealed, and a cluster that joins again compares for another reason.",
+                "A node that was restarted cannot open what it stores, and a cluster that joins again compares anyway.",
                 "begin again, with `lab.partition(...)` and `lab.heal()`",
             ),
         ),
@@ -207,15 +216,7 @@ BACKLOG = Exercise(
         Condition(
             name="compared",
             holds=lambda seen: seen.compared > 0,
-            says=lambda seen: (
-                f"{seen.writes} writes since the start, and tokyo never compared: "
-                + (
-                    "it streamed them all"
-                    if seen.roots_equal
-                    else "it still lacks some; a line that loses messages is "
-                    "mended by `lab.restore_links()`, not by `lab.heal()`"
-                )
-            ),
+            says=_never_compared,
             asks="tokyo has to come back to a primary that no longer remembers all that it missed.",
             hints=(
                 'Look at `lab.lag("paris", "tokyo").entries` before the line is healed.',
@@ -227,7 +228,7 @@ BACKLOG = Exercise(
             name="equal",
             holds=lambda seen: seen.roots_equal and seen.state == "stream-wals",
             says=lambda seen: (
-                f"{SETTLING} later tokyo is in {seen.state or 'nobody knows what state'}, and the roots are "
+                f"{SETTLING} later the state of tokyo is {seen.state or 'unknown'}, and the roots are "
                 + ("equal" if seen.roots_equal else "not equal")
             ),
             asks="In the end both have to hold the same, and stream.",

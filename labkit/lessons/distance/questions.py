@@ -74,7 +74,7 @@ def why_distance(lab: Lab) -> str:
     """Explain why unequal roots are no damage, and what distance costs."""
     return (
         f"{lost(lab)} orders were on the line: the same rate, over a line that takes {FACTOR} times as long. While "
-        "anything is on its way the roots of both trees differ, and nothing is damaged: one is a little younger."
+        "anything is on its way the roots of both trees differ, and nothing is damaged: tokyo is a little behind."
     )
 
 
@@ -96,7 +96,7 @@ ON_THE_LINE = Question(
     },
     otherwise="Count what paris takes while one message crosses.",
     look="Press Later in the player until paris goes down: each cross on the lower way is an order. The squares below "
-    "the map are parts of the two trees that differ, more of them than orders; lesson 07 explains them.",
+    "the map are parts of both trees that differ, more of them than orders; lesson 07 explains them.",
     draw=play,
 )
 FARTHER = Question(

@@ -34,7 +34,7 @@ def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]
         *[pattern for pattern in patterns if not _is_wide(pattern)],
     ]
     others = [one for one in paths if one != path]
-    paths += [_filled(pattern) for pattern in patterns if not any(_fits(pattern, one) for one in others)]
+    paths += [_filled(pattern) for pattern in patterns if not any(map(_form(pattern).fullmatch, others))]
     paths = list(dict.fromkeys(paths))
     usual = begun.post("auth/token/create", {"policies": [DEFAULT]}).auth["client_token"]
     ours, theirs = _capabilities(vault, token, paths), _capabilities(begun, usual, paths)
@@ -82,6 +82,7 @@ def _filled(pattern: str) -> str:
     return f"{filled[:-1]}{OTHER}" if filled.endswith("*") else filled
 
 
-def _fits(pattern: str, path: str) -> bool:
+def _form(pattern: str) -> re.Pattern[str]:
+    """Return what a path looks like that fits a pattern."""
     parts = [("[^/]+" if part == "+" else re.escape(part)) for part in pattern.removesuffix("*").split("/")]
-    return re.fullmatch("/".join(parts) + (".*" if pattern.endswith("*") else ""), path) is not None
+    return re.compile("/".join(parts) + (".*" if pattern.endswith("*") else ""))

@@ -253,7 +253,7 @@ SEARCH = Exercise(
             asks="For each tenant and address it has to return a text.",
             hints=(
                 "Play it with `Vault.dev(seed=1)`, and look at the `.errors` of each answer.",
-                "A refused request has no `.data`. An HMAC needs a key that is there; a derived key needs a context.",
+                "A refused request has no `.data`. An HMAC needs a key that is there, a `derived` one a `context`.",
                 '`vault.post("transit/keys/NAME")` before it, and `.data["hmac"]` or `.data["ciphertext"]`',
             ),
             for_its_sentence=True,
@@ -265,7 +265,7 @@ SEARCH = Exercise(
             asks="The same address of the same tenant has to get the same mark.",
             hints=(
                 "Call it twice with the same arguments.",
-                "Usual encryption draws a nonce each time, so that equal texts do not look equal. An HMAC draws none.",
+                "Usual encryption draws a random number each time: equal texts do not look equal. An HMAC draws none.",
                 '`vault.post("transit/hmac/NAME", {"input": …})`, or a key with `convergent_encryption`',
             ),
         ),
@@ -280,7 +280,7 @@ SEARCH = Exercise(
             ),
             asks=f"Two addresses have to get two marks, also where there are {MANY:,} of them.",
             hints=(
-                "Call it with two addresses: how many characters of the two marks differ?",
+                "Call it with two addresses: how many characters of their marks differ?",
                 "What the mark is made of has to hold the address, and what comes out has to stay as long as it is.",
                 "put the address into plaintext or input, and return the answer whole",
             ),

@@ -131,6 +131,12 @@ def _other_refusals(vault: Vault) -> None:
     forged(vault, claims={"exp": 1})
 
 
+def _four_and_another(vault: Vault) -> None:
+    for claims in ({"nbf": 4_000_000_000}, {"tid": "x"}, {"iss": "x"}, {"oid": None}):
+        forged(vault, claims=claims)
+    vault.get("secret/data/a", token="hvs.nothing")
+
+
 def _so_far(seen: FiveReasonsSeen) -> str:
     said = f"{len(seen.new)} so far: {', '.join(seen.new) or 'none'}"
     if seen.unread:
@@ -195,6 +201,7 @@ FIVE_REASONS = Exercise(
         Trap(name="four new reasons", act=_four, refused_by="five reasons"),
         Trap(name="a role that is not there", act=_four_and_another_role, refused_by="five reasons"),
         Trap(name="refusals that are no logins", act=_other_refusals, refused_by="five reasons"),
+        Trap(name="four, and a refusal that is not a login", act=_four_and_another, refused_by="five reasons"),
         Trap(name="an honest login too", act=_honest_too, refused_by="nobody passed"),
         Trap(name="the role changed", act=_role_changed, refused_by="same role"),
         Trap(name="the role deleted", act=_role_deleted, refused_by="same role"),

@@ -238,7 +238,7 @@ BACK = Exercise(
         Condition(
             name="every order",
             holds=lambda seen: not seen.missing,
-            says=lambda seen: f"paris does not have {', '.join(seen.missing)}, which was acknowledged",
+            says=lambda seen: f"acknowledged, and not in paris: {', '.join(seen.missing)}",
             asks="paris has to have the orders that tokyo took meanwhile, and whatever was acknowledged since.",
             hints=(
                 "Read orders/4 from paris and from tokyo, after each step.",
@@ -268,7 +268,7 @@ BACK = Exercise(
             asks="tokyo has to follow paris, so that the next disaster finds a copy.",
             hints=(
                 'Look at `lab["tokyo"].status()`.',
-                "A cluster that stepped down follows nobody, and each activation token works once.",
+                "A cluster that stepped down follows nobody, and the token with which one joins works once.",
                 '`lab["tokyo"].repoint("paris")`, which asks for a token of its own',
             ),
         ),
@@ -276,7 +276,7 @@ BACK = Exercise(
             name="nothing wiped",
             holds=lambda seen: not seen.left,
             says=lambda seen: f"replication was disabled at {', '.join(seen.left)}: everything was copied again",
-            asks="No cluster may be taken out of replication: whoever joins again is wiped, and sent everything.",
+            asks="No cluster may be taken out of replication: whoever joins again is wiped, and everything is sent.",
             hints=(
                 'Look in `lab.trace.select("mode")` for `disabled`.',
                 "A cluster that steps down keeps what it has; only what differs is sent.",

@@ -242,7 +242,7 @@ LOGINS = Exercise(
             name="the outage",
             holds=lambda seen: not seen.mended,
             says=lambda seen: "somebody ended the outage before its time",
-            asks=f"The cloud is others' business: the check lets it come back, {OUTAGE_MINUTES} minutes later.",
+            asks=f"The cloud is not yours to mend: it comes back {OUTAGE_MINUTES} minutes after the start.",
             hints=(
                 "Which of your steps is done to the cloud?",
                 "You operate two clusters. What can be done there so that nothing depends on the cloud meanwhile?",

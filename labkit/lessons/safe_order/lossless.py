@@ -61,7 +61,7 @@ class LosslessSeen(NamedTuple):
         ):
             for move in moves:
                 if not _is_in_service(move, most_s):
-                    waits = f"no write was taken for {move.pause_s:.1f} s{line}; {most_s} s are allowed there"
+                    waits = f"no write was taken for {move.pause_s:.1f} s{line}; the limit there is {most_s} s"
                     return _too_late(move) if move.ended and not move.later else waits
         return ""
 

@@ -289,7 +289,7 @@ COUNTER = Exercise(
             "give up.",
             hints=(
                 "How often does it read and write before it gives up, and how often may others be faster?",
-                "A refused write is no failure yet: somebody was faster. Read again, and write with what you read.",
+                "A refused write is not a failure yet: somebody was faster. Read again, and write with what you read.",
                 f"`for _ in range({INTERFERING[-1] + 1}):` or more around read and write, and the error after the loop",
             ),
             for_its_sentence=True,

@@ -78,10 +78,13 @@ def _metadata_first(vault: Vault) -> None:
 
 
 def _for_good(seen: UndoSeen) -> str:
-    if not seen.gone:
-        return ""
-    removed = f"version {seen.gone[0]} is" if len(seen.gone) == 1 else f"versions {' and '.join(seen.gone)} are"
-    return f'; {removed} removed for good here, `here.start("undo")` begins again'
+    gone = " and ".join(seen.gone)
+    are = f"s {gone} are" if len(seen.gone) > 1 else f" {gone} is"
+    return f'; version{are} removed for good here, `here.start("undo")` begins again' if gone else ""
+
+
+def _named(versions: tuple[str, ...]) -> str:
+    return f"version{'s' if len(versions) > 1 else ''} {', '.join(versions)}" if versions else "no version"
 
 
 UNDO = Exercise(
@@ -119,7 +122,7 @@ UNDO = Exercise(
         Condition(
             name="history",
             holds=lambda seen: {"1", "2", "3"} <= set(seen.versions) and not seen.gone,
-            says=lambda seen: f"the metadata names the versions {', '.join(seen.versions) or 'none'}{_for_good(seen)}",
+            says=lambda seen: f"the metadata names {_named(seen.versions)}{_for_good(seen)}",
             asks="All three versions have to stay, whatever became of them.",
             hints=(
                 "Read `secret/metadata/app`: how many versions are there?",

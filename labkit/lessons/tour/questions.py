@@ -100,7 +100,7 @@ SURVIVE = Question(
     },
     otherwise="Some would be there if the orders had been spread over a longer time than one crossing.",
     look="Press Later in the player until paris goes down: each cross on the lower way to tokyo is an order, where "
-    "it was then. The squares below the map are parts of what the two hold that differ, more of them than orders: "
+    "it was then. The squares below the map are parts of what both hold that differ, more of them than orders: "
     "lesson 07 explains them. `labkit help words` has the other words beside the map, such as seal, term and guard.",
     draw=play,
 )

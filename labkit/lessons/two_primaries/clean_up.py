@@ -49,9 +49,7 @@ class CleanUpSeen(NamedTuple):
     def difference(self) -> str:
         """How many versions are missing from the list, and how many are too many."""
         missing, more = self.wanted - self.given, self.given - self.own
-        return (
-            f"{len(missing)} of {len(self.wanted)} versions are missing from the list, {len(more)} do not belong there"
-        )
+        return f"the list lacks {len(missing)} of {len(self.wanted)} versions, and has {len(more)} too many"
 
 
 @KeptStart

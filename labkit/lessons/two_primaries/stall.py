@@ -227,7 +227,7 @@ STALL = Exercise(
             asks="Another node of paris has to lead before paris-1 wakes.",
             hints=(
                 'Look at `lab["paris"].active` while paris-1 is stalled.',
-                "A leader holds a lease; until that ends no other node may lead.",
+                "A leader holds a lease, its time to lead; until that ends no other node may lead.",
                 '`lab.run("5s")` between `pause` and `resume`',
             ),
             for_its_sentence=True,

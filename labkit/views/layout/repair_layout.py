@@ -1,7 +1,8 @@
-"""Repair layout: where the frames of a repair picture stand: a row for each layer, a column for each step.
+"""Repair layout: where the frames of a repair picture stand: a row for each layer, in it a frame for each step.
 
 1. A frame has the composite root, both subtree roots, 256 pages, the subpages of one page, and below them the values.
 2. Lines join the levels.  A sentence stands below its frame, in as many lines as it needs.
+3. Three frames stand side by side, the damage above its repair: so a page of a notebook is wide enough for them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ GRID = CELL * SIDE
 FRAME = 2 * GRID + 12
 BOX = 22
 HEAD = 44
+ACROSS = 3
+"""How many frames stand side by side."""
 LINE_CHARACTERS = int(FRAME / (LETTER * SMALL)) + 2
 
 
@@ -36,7 +39,7 @@ class PlacedFrame(NamedTuple):
 
 
 class PlacedRow(NamedTuple):
-    """A row: its heading, where that is, and its frames."""
+    """A row: its heading, where that is, and its frames, in two lines of three."""
 
     heading: str
     x: float
@@ -45,7 +48,7 @@ class PlacedRow(NamedTuple):
 
 
 class RepairLayout(NamedTuple):
-    """Everything that a repair picture shows, and where; ``steps`` are the heads of the columns."""
+    """Everything that a repair picture shows, and where; ``steps`` are the heads of the frames."""
 
     contents: RepairContents
     width: int
@@ -57,20 +60,23 @@ class RepairLayout(NamedTuple):
 
 def layout(contents: RepairContents) -> RepairLayout:
     """Place everything that a repair picture says."""
-    lefts = [MARGIN + number * (FRAME + GAP) for number in range(len(STEPS))]
-    y = TITLE_ROOM + ROW
-    steps = tuple(
-        [(f"{number} {step}", left, y) for number, (step, left) in enumerate(zip(STEPS, lefts, strict=True), 1)]
-    )
+    lefts = [MARGIN + number * (FRAME + GAP) for number in range(ACROSS)]
+    steps: list[tuple[str, float, float]] = []
     rows: list[PlacedRow] = []
-    top = float(y)
+    top = float(TITLE_ROOM - ROW)
     for row in contents.rows:
-        heading = f"{row.layer} of {row.cluster}, beside {row.other}"
-        frames = [_placed(frame, left, top + HEAD) for frame, left in zip(row.frames, lefts, strict=True)]
-        rows.append(PlacedRow(heading, MARGIN, top + HEAD - 12, tuple(frames)))
-        top = max([line[2] for placed in frames for line in placed.lines], default=frames[0].values.bottom)
-    width, legend_y = int(lefts[-1] + FRAME + MARGIN), top + 2 * ROW
-    return RepairLayout(contents, width, int(legend_y + 16), steps, tuple(rows), legend_y)
+        heading, heading_y = f"{row.layer} of {row.cluster}, beside {row.other}", top + HEAD - 12
+        frames: list[PlacedFrame] = []
+        top = heading_y
+        for first in range(0, len(STEPS), ACROSS):
+            line = [*zip(row.frames[first : first + ACROSS], lefts, strict=False)]
+            steps += [(f"{first + n} {frame.step}", left, top + 2 * ROW - 6) for n, (frame, left) in enumerate(line, 1)]
+            placed = [_placed(frame, left, top + 2 * ROW + 2) for frame, left in line]
+            top = max([words[2] for one in placed for words in one.lines], default=placed[0].values.bottom)
+            frames += placed
+        rows.append(PlacedRow(heading, MARGIN, heading_y, tuple(frames)))
+    width, legend_y = lefts[-1] + FRAME + MARGIN, top + 2 * ROW
+    return RepairLayout(contents, width, int(legend_y + 16), tuple(steps), tuple(rows), legend_y)
 
 
 def _placed(frame: Frame, left: float, top: float) -> PlacedFrame:

@@ -19,6 +19,7 @@ from labkit.views.comparison import Comparison
 from labkit.views.layout.timeline_layout import RIGHT, WIDTH
 from labkit.views.picture import Picture
 from labkit.views.player.beside import RunBeside
+from labkit.views.player.frame import frame_heights
 from labkit.views.player.page import Section, happened_table, page_of, parts_of, parts_of_page
 from labkit.views.player.page_parts import Axis, Shown
 from labkit.views.player.recorded.recording import Recording, recording_of
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from labkit.lab.measures.tree_record import TreeRecord
     from labkit.lab.queries import Queries
 
-FRAME_HEIGHT = 1_150
 TRUST = "Nothing moves above? The notebook is not trusted: File, Trust Notebook. Here is the same without scripts"
 
 
@@ -99,9 +99,11 @@ class Player:
         Path(path).write_text(text, encoding="utf-8")
 
     def _repr_html_(self) -> str:
+        wide, narrow = frame_heights(self._shown)
+        heights = f"height:{wide}px;--narrow:{narrow}px"  # a page that knows when it is narrow takes the other one
         page = self.html.replace("&", "&amp;").replace("'", "&#39;")
         frame = (
-            f"<iframe sandbox='allow-scripts' title='player' style='width:100%;height:{FRAME_HEIGHT}px;border:0' "
+            f"<iframe sandbox='allow-scripts' title='player' style='width:100%;{heights};border:0' "
             f"srcdoc='{page}'></iframe>"
         )
         beside = f"{happened_table(self.recording)}{self.timeline.figure}"  # of this only words stay without trust

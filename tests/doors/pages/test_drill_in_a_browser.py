@@ -266,7 +266,7 @@ def test_state_act_and_effect_are_on_one_screen(
         browser.look(1280, 720)
 
 
-def break_a_rule(lab: Lab) -> None:
+def break_a_rule(lab: Any) -> None:
     """Cut what stands between two clusters and let both be primaries."""
     lab.partition("paris", "tokyo")
     lab.run("10s")

@@ -86,3 +86,11 @@ def test_how_long_it_took_and_what_the_readers_lab_has_not_seen_yet_is_said(wait
     assert judged.outcome == RIGHT
     assert judged.seen.startswith("The pair began to compare 3.3 s after the line was whole.")
     assert ("The check let a copy go on" in judged.seen) is is_later
+
+
+def test_of_a_lab_that_took_no_write_it_is_said_that_nothing_was_missed():
+    lab = start()
+    lab.partition("paris", "tokyo")
+    lab.heal()
+
+    assert judge(BACKLOG, (lab,)).seen == "no cluster took a write since the start, so tokyo missed none"

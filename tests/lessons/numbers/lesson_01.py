@@ -6,6 +6,7 @@ import inspect
 
 from labkit import Vault
 from labkit.lessons.secret_versions.counter import COUNT, count_up, five_times_at_most
+from labkit.lessons.secret_versions.counter import look as played
 from labkit.lessons.secret_versions.forget import WRITES, limit_the_key, look
 from labkit.lessons.secret_versions.undo import GOOD, undelete_it
 from tests.lessons.numbers.claims import answered, done, given, imagined, known, measured
@@ -98,7 +99,16 @@ def helped_by() -> int:
     return int("help" in (vault.get("secret/data/app?help=1").body or {}))
 
 
+def held_out() -> int:
+    """Beside how many other writers a way that may give up succeeds, of those that the check lets in before a crowd."""
+    *few, _ = played(five_times_at_most)
+    assert all(one.is_right for one in few)
+    return max(one.others for one in few)
+
+
 CLAIMS = {
+    "Beside up to two of them": measured(lambda runs: held_out()),
+    "beside up to two others": measured(lambda runs: held_out()),
     "Two versions": measured(lambda runs: len(runs["01"]["paths"])),
     "Two people who write": imagined("people in general, before anybody writes"),
     "never written is at 0": measured(lambda runs: passing_before_a_write()),

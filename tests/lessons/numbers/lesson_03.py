@@ -131,7 +131,7 @@ CLAIMS = {
     "Five logins": measured(lambda runs: len(runs["03"]["tries"])),
     "?help=1": measured(lambda runs: helped_by()),
     "five ways to be refused": known(lambda: WANTED),
-    "Be refused in five ways": known(lambda: WANTED),
+    "`permission denied` in five ways": known(lambda: WANTED),
     "one of the five above": known(lambda: len(SHOWN)),
     "shifts of eight hours": measured(lambda runs: shift_hours()),
     "eight hours after the login": measured(lambda runs: shift_hours()),

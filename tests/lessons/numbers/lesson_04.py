@@ -128,5 +128,5 @@ CLAIMS = {
     "Stall the leader twice": measured(lambda runs: len(faults(short_and_long_stall, "pause"))),
     "its power; a second later": given('lab.run("1s")\ndone'),
     "is there within a millisecond": measured(lambda runs: answered_within_ms()),
-    "one leader within a second": done(short_and_long_stall, '"secret/data/orders/one", "1s"'),
+    "`lab.resume` it within a second": done(short_and_long_stall, '"secret/data/orders/one", "1s"'),
 }

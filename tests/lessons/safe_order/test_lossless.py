@@ -72,7 +72,7 @@ def test_where_a_client_waits_too_long_no_further_world_is_played():
 def test_how_long_no_write_was_taken_is_said_where_the_client_was_cut_off():
     trap = next(trap for trap in LOSSLESS.traps if trap.name == "clients cut off from paris")
 
-    assert judge(LOSSLESS, (trap.act,)).seen == "no write was taken for 3.2 s; 1 s are allowed there"
+    assert judge(LOSSLESS, (trap.act,)).seen == "no write was taken for 3.2 s; the limit there is 1 s"
 
 
 @pytest.mark.slow

@@ -31,6 +31,15 @@ def test_nothing_overlaps_and_nothing_is_outside() -> None:
         assert box.bottom <= marks.legend_y <= marks.height
 
 
+def test_it_is_no_wider_than_a_page_of_a_notebook_and_each_frame_has_its_head() -> None:
+    marks = layout(story())
+    assert marks.width <= 640
+    for row in marks.rows:
+        for number, (placed, step) in enumerate(zip(row.frames, STEPS, strict=True), 1):
+            heads = [y for words, x, y in marks.steps if words == f"{number} {step}" and x == placed.root.x]
+            assert [y for y in heads if 0 < placed.root.y - y < SMALL] != []
+
+
 def test_sentences_have_their_room_and_are_whole() -> None:
     said = "One two three four five six seven eight nine ten eleven twelve thirteen."
     marks = layout(story(said))

@@ -6,11 +6,13 @@ import json
 import re
 from collections import Counter
 from math import hypot
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from labkit import Lab
+from labkit.service.durations import in_seconds
 from labkit.views.player.data import data_of
 from labkit.views.player.recorded.client_operations import UNDER_WAY
 from labkit.views.player.recorded.recording import Recording, recording_of
@@ -191,6 +193,13 @@ def _statuses(recording: Recording, how: int) -> str:
     outcome = ("answered", "refused", "unknown")[how]
     found = Counter(one.status for one in recording.operations if one.outcome == outcome and one.status)
     return f" ({', '.join(f'{status}: {count}' for status, count in found.items())})" if found else ""
+
+
+def test_script_and_page_round_an_instant_alike(tmp_path: Path) -> None:
+    instants = [22_062_500, 22_062_499, 22_063_500, 187_500, 312_500, 999_999, 0]
+    found = asked(tmp_path, instants, "data.map(inSeconds)")
+
+    assert found in (None, [f"{in_seconds(at * 1_000)} s" for at in instants])
 
 
 def test_of_many_losses_three_are_named_and_the_rest_counted(tmp_path) -> None:

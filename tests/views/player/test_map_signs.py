@@ -44,3 +44,4 @@ def test_a_legend_names_what_occurs_and_no_more(drilled_lab: Lab) -> None:
     assert found[:5] == ["A active", "s standby", "# sealed", "d down", "circle: request"]
     assert {"cross: lost there", "broken line: cut", "bracket: no write succeeded"} <= set(found)
     assert "‖ paused" not in found
+    assert {"large: of interest, slowed down for; small: other", "2×: two there"} <= set(found)

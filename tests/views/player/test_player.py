@@ -195,6 +195,47 @@ def test_it_opens_at_the_first_instant_of_interest(failover: Lab, browser: Brows
 
 @in_a_browser
 @pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (640, 720)])
+def test_a_row_below_that_is_pressed_brings_the_whole_map_into_view(
+    failover: Lab, browser: Browser, tmp_path: Path, width: int, height: int
+) -> None:
+    browser.look(width, height)
+    opened(browser, failover.play(), tmp_path)
+    browser.evaluate("document.querySelector('#happened tbody tr:last-child').scrollIntoView()")
+    browser.evaluate("document.querySelector('#lost tbody tr').click()")
+    box = "document.getElementById(%r).getBoundingClientRect()"
+    inside = f"(({{ top, bottom }}) => [top > -1, bottom < innerHeight + 1])({box})"
+
+    assert browser.evaluate("scrollY") > 0 or width == 1280
+    assert browser.evaluate(inside % "map") == [True, True]
+    assert browser.evaluate(inside % "answer") == [True, True]
+
+
+@in_a_browser
+@pytest.mark.slow
+def test_a_lost_message_that_is_chosen_stays_red_and_several_at_one_place_are_counted(
+    failover: Lab, browser: Browser, tmp_path: Path
+) -> None:
+    browser.look(1280, 900)
+    player = failover.play()
+    opened(browser, player, tmp_path)
+    lost = next(one for one in player.recording.messages if one.lost and one.gone_ns > one.sent_ns)
+    browser.evaluate(f"player.show({lost.gone_ns // 1_000 + 1})")
+    red = "getComputedStyle(document.querySelector('.crossed%s')).stroke"
+    before = browser.evaluate(red % "")
+    browser.evaluate("document.querySelector('.crossed').dispatchEvent(new Event('click', { bubbles: true }))")
+
+    assert browser.evaluate(red % ".chosen") == before
+    counts = browser.evaluate("[...document.querySelectorAll('#map .words')].map((one) => one.textContent)")
+    assert [one for one in counts if re.fullmatch(r"\d+×", one)] == []
+    browser.evaluate("player.show(20006000)")
+    counts = browser.evaluate("[...document.querySelectorAll('#map .words')].map((one) => one.textContent)")
+    assert [one for one in counts if re.fullmatch(r"\d+×", one)] == ["2×"]
+    assert "2 requests" in browser.evaluate(TEXT % "said")
+
+
+@in_a_browser
+@pytest.mark.slow
 def test_what_is_pressed_and_what_it_changes_are_on_one_screen(failover: Lab, browser: Browser, tmp_path: Path) -> None:
     browser.look(1280, 720)
     opened(browser, failover.play(), tmp_path)

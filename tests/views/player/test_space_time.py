@@ -74,6 +74,34 @@ def test_a_line_goes_from_its_sending_to_its_end(drilled_lab: Lab, tmp_path: Pat
     assert check(recording, tmp_path) in (0, *range(20, 2_000))
 
 
+def test_the_note_names_the_marks_that_are_drawn(drilled_lab: Lab, tmp_path: Path) -> None:
+    recording = recording_of(drilled_lab.queries, drilled_lab.invariants)
+    data = data_of(recording, stage_of(recording))
+    ended = [one.at_ns // 1_000 for one in recording.operations if one.outcome != "under way"]
+    first, last = min(ended), max(ended)
+    notes = asked(
+        tmp_path,
+        {"run": data, "stretches": [[first, last], [first - 10, first], [0, 10]]},
+        "((run) => data.stretches.map((one) => placeMessages(run, one).note))(readRun(data.run))",
+    )
+    if notes is None:
+        return
+    assert len(ended) > 260
+    assert notes[0].endswith(f"; {len(ended)} operations are too many")
+    assert notes[1].endswith("; dots: answered, hollow: in doubt, red: refused")
+    assert "dots" not in notes[2], "none is drawn"
+    assert "operations" not in notes[2]
+
+
+def test_a_cross_stands_beside_the_line_of_a_host_that_had_no_part(tmp_path: Path) -> None:
+    heights = {"a": 0, "b": 21, "c": 42}
+    cases = [[21.0, 0, 42], [27.9, 0, 42], [14.2, 42, 0], [35.0, 0, 42], [21.0, 0, 21], [28.5, 0, 42]]
+    script = "data.cases.map((one) => beside(...one, new Map(Object.entries(data.heights))))"
+    found = asked(tmp_path, {"heights": heights, "cases": cases}, script)
+
+    assert found in (None, [11, 11, 31, 35.0, 21.0, 28.5])
+
+
 def test_the_nearest_line_is_found(tmp_path: Path) -> None:
     places = [{"message": 3, "ends": [0, 0, 100, 100]}, {"message": 8, "ends": [0, 20, 100, 20]}]
     points = [[50, 52], [90, 22], [50, 40], [200, 200]]

@@ -23,7 +23,7 @@ class Carried(NamedTuple):
 
     ``gone_ns`` is when a lost one was lost: by a fault while it was on its way, else where it ended.  ``cause`` is the
     row of the message whose arrival made its sender send it; -1 for a timer, or a client's own work.  Of a request,
-    where that was recorded, ``path`` is its method and path, and ``earlier`` the row of the attempt before it (-1: none).
+    where that was recorded, ``path`` is method and path, and ``earlier`` the row of the attempt before it (-1: none).
     """
 
     sent_ns: int

@@ -36,7 +36,7 @@ from labkit.views.player.recorded.interest import of_interest
 from labkit.views.player.recorded.line_conditions import LineSpan, line_spans
 from labkit.views.player.recorded.loss_words import losses_in_words
 from labkit.views.player.recorded.recorded_hosts import RecordedHost, ground_of, hosts_of, links_of
-from labkit.views.player.recorded.silences import Silence, silences_of
+from labkit.views.player.recorded.silences import SilentStretch, silences_of
 from labkit.views.player.recorded.write_gaps import WriteGap, write_gaps
 from labkit.views.player.recorded.write_ways import push_of, way_of
 
@@ -89,7 +89,7 @@ class Recording(NamedTuple):
     asks: tuple[EndedOperation, ...]
     stretches: tuple[Stretch, ...]
     gaps: tuple[WriteGap, ...] = ()
-    silences: tuple[Silence, ...] = ()
+    silences: tuple[SilentStretch, ...] = ()
     trees: TreesOverTime | None = None
 
 
@@ -144,7 +144,7 @@ def _spans(run: RecordedRun) -> tuple[list[Span], list[Span]]:
     return spans_of(run.queries.parts.trace, _clusters(run), max(run.queries.now, 1))
 
 
-def _silences(run: RecordedRun, spans: Sequence[Span]) -> Iterator[Silence]:
+def _silences(run: RecordedRun, spans: Sequence[Span]) -> Iterator[SilentStretch]:
     """Yield when secondaries heard nothing, cluster by cluster."""
     for name, times in heard_by(run.queries.parts.trace, _clusters(run)).items():
         yield from silences_of(name, spans, times)

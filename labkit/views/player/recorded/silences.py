@@ -1,7 +1,7 @@
 """Silences: when a secondary heard nothing of another cluster: what it knows of its replication is as old as that.
 
 1. A secondary counts from the first message of another cluster that reached one of its nodes on.
-2. Its primary sends a heartbeat a second; what is shorter than one and a half is no silence.
+2. Its primary sends a heartbeat a second; what is shorter than one and a half does not count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LEAST_NS = 3 * SECOND_NS // 2
 SECONDARY = "secondary"
 
 
-class Silence(NamedTuple):
+class SilentStretch(NamedTuple):
     """A stretch in which a secondary heard nothing: when it had heard the last message, and until when."""
 
     cluster: str
@@ -25,13 +25,13 @@ class Silence(NamedTuple):
     to_ns: int
 
 
-def silences_of(cluster: str, spans: Iterable[Span], heard_ns: Sequence[int]) -> Iterator[Silence]:
+def silences_of(cluster: str, spans: Iterable[Span], heard_ns: Sequence[int]) -> Iterator[SilentStretch]:
     """Yield the silences of a cluster, from what it was and when its nodes heard others, both in order."""
     for since_ns, until_ns in _as_secondary(span for span in spans if span.row == cluster):
         times = [at_ns for at_ns in heard_ns if since_ns <= at_ns < until_ns]
         for from_ns, to_ns in pairwise([*times, until_ns]):
             if to_ns - from_ns > LEAST_NS:
-                yield Silence(cluster, from_ns, to_ns)
+                yield SilentStretch(cluster, from_ns, to_ns)
 
 
 def _as_secondary(spans: Iterable[Span]) -> list[tuple[int, int]]:

@@ -187,7 +187,7 @@ function stateAt(run, at) {
     clusters: data.clusters.map(([name, spans, nodes]) => {
       const [, what, words] = spanAt(spans, at) ?? [0, "", ""];
       const silent = data.silences.find(([of, from, to]) => of === name && from < at && at < to);
-      const heard = silent ? `, last heard ${((at - silent[1]) / SECOND).toFixed(1)} s ago` : "";
+      const heard = silent ? ` as of ${((at - silent[1]) / SECOND).toFixed(1)} s ago` : "";
       return { name, what, words: words + heard, nodes: nodes.map(([node, states]) => [node, spanAt(states, at)?.[1] ?? ""]) };
     }),
     lines: data.lines.filter(([, , from, to]) => from <= at && at < to).map(([a, b, , , words, cut]) => ({ a, b, words, cut })),
