@@ -72,7 +72,7 @@ CLAIMS = {
     "one of the two": imagined("a wrong or right choice of a recall, of two that its sentence names"),
     "one node of paris died": measured(lambda runs: died("node")),
     "promoted: two primaries": measured(lambda runs: primaries_after("node")),
-    "of the two other nodes": measured(lambda runs: nodes() - 1),
+    "Two more nodes wait": measured(lambda runs: nodes() - 1),
     "where nobody writes it is 0": measured(lambda runs: level_lag()),
     "Here it may take two seconds": known(lambda: MAX_NEAR_S),
     'lab.run("50ms")`': done(by_lag, 'lab.run("50ms")'),
