@@ -199,8 +199,8 @@ OUTLIVED = Exercise(
     name="outlived",
     title="A ciphertext outlives its key",
     goal="a function of the lab and a plaintext in base64 that returns a ciphertext which tokyo can open, if paris is "
-    f"lost as soon as it has returned; the key was rotated just before. It may take {MAX_NEAR_S} s; another line, over "
-    "which a copy takes longer than that, is tried too.",
+    f"lost as soon as it has returned; the key was rotated just before. It may take {MAX_NEAR_S} s; another line is "
+    "tried too, over which a copy takes longer than that, and so may the function.",
     look=look,
     takes=("a function of lab and plaintext",),
     arguments=2,
