@@ -37,6 +37,7 @@ def __getattr__(name: str) -> Any:
 
     collects = gc.isenabled()
     gc.disable()  # what modules make stays: looking through it while they are loaded takes 3 % of a first answer (R24)
+    # The same holds for the first look after that: 1 %.  Freezing and thawing makes all that is there old, unseen.
     try:
         # Without importlib's own module (R24); a module of the package is found by its whole name.
         found = __import__(f"{module}.{name}" if name == "testing" else module, fromlist=["*"])
@@ -47,6 +48,9 @@ def __getattr__(name: str) -> Any:
         raise missing_library(name, error) or error from None
     finally:
         if collects:
+            if not gc.get_freeze_count():  # else somebody froze things who wants them frozen
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
     globals()[name] = value
     return value

@@ -112,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_lesson_arguments(command: argparse.ArgumentParser) -> None:
     one = command.add_mutually_exclusive_group()
-    reset = "bring a lesson in this folder back to how it was delivered; what was there is kept under another name"
+    reset = "bring a lesson in this folder back as delivered, and forget what was done; both are kept under other names"
     one.add_argument("--reset", metavar="NUMBER", help=reset)
     one.add_argument("--solutions", metavar="FOLDER", help="write right answers of every lesson to a folder, to be run")
     one.add_argument("--print", action="store_true", help="print questions with room to write, and answers at the end")

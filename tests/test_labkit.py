@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import labkit
@@ -18,3 +21,22 @@ def test_a_missing_name_is_refused_with_the_names_there_are():
         AttributeError, match="no attribute 'Valut'; it offers Cloud, Lab, Request, Response, Vault, testing"
     ):
         labkit.Valut  # noqa: B018 - the look-up itself is what is tested
+
+
+@pytest.mark.parametrize(
+    ("before", "enabled", "frozen"), [("", True, False), ("gc.disable()", False, False), ("gc.freeze()", True, True)]
+)
+def test_loading_leaves_the_collector_as_it_was(before: str, enabled: bool, frozen: bool) -> None:
+    state = "gc.isenabled(), gc.get_freeze_count() > 0"
+    code = f"import gc\n{before}\nfrom labkit import Vault\nprint({state})"
+    run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+
+    assert run.stdout.split() == [str(enabled), str(frozen)]
+
+
+def test_nothing_is_collected_while_it_is_loaded_nor_right_after() -> None:
+    collections = "sum(each['collections'] for each in gc.get_stats())"
+    code = f"import gc, labkit\nbefore = {collections}\nfrom labkit import Vault\nprint({collections} - before)"
+    run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+
+    assert run.stdout.split() == ["0"]

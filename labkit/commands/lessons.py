@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import takewhile
 from pathlib import Path
 from shlex import quote
 
@@ -14,7 +15,7 @@ from labkit.commands.terminal import say
 
 
 def lessons(given: argparse.Namespace) -> int:
-    """List the lessons by title and first line, copy them, or do what an option asks for."""
+    """List the lessons by title and what is learned, copy them, or do what an option asks for."""
     from labkit import places
 
     if given.copy is None and (given.reset or given.solutions or given.print or given.review):
@@ -37,10 +38,10 @@ def lessons(given: argparse.Namespace) -> int:
         folder = Path(given.copy)
     else:
         for path in paths:
-            title, first = _heading(path)
+            title, about = _heading(path)
             say(f"{path.stem}  {title}" if title else path.stem)
-            if first:
-                say(f"    {first}")
+            for line in about:
+                say(f"    {line}")
     first_name = paths[0].name if paths else "NAME.ipynb"
     say(f"\nto open them: {_opening(folder / first_name)}")
     if given.copy is None:
@@ -78,16 +79,17 @@ def _opening(path: Path) -> str:
     return f"make notebook in a checkout, or\n    {python} -m pip install jupyterlab\n    {command}"
 
 
-def _heading(path: Path) -> tuple[str, str]:
-    """Return a notebook's title and the first line below it; empty where there is none."""
+def _heading(path: Path) -> tuple[str, list[str]]:
+    """Return a notebook's title and the first line below it, or the items that this one announces; else nothing."""
     import json
 
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         text = next("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     except (OSError, ValueError, LookupError, TypeError, StopIteration):
-        return "", ""
+        return "", []
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     title = next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
-    first = next((line for line in lines if not line.startswith("#")), "")
-    return title, first
+    first, *others = [line for line in lines if not line.startswith("#")] or [""]
+    items = list(takewhile(lambda line: line.startswith("- "), others)) if first.endswith(":") else []
+    return title, items or [line for line in (first,) if line]

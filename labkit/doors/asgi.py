@@ -288,22 +288,21 @@ class App(HttpApp):
         thread = self.hashing if exchange.is_shared and _HASHING.search(target) else self.steps
         try:
             aim = exchange.take_aim(method, target, named)
-            is_wanted = aim is None or await self._begin(exchange, aim, other)
+            raised = None if aim is None or aim.call is None else await asyncio.to_thread(exchange.act, aim)
+            is_late = aim is not None and aim.when == "before" and not await self._waited(aim, other)
             body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
             request = Request(method, target, named, body, client)
             if aim is None:
                 return self._weighed(await thread.run(partial(exchange.carry_out, request)), target)
-            answer = await self.steps.run(partial(exchange.meet, aim, request, is_wanted))
-            is_late = aim.delay_ns and aim.when == "after" and not await self._delays.over(aim, other)
+            answer = await self.steps.run(partial(exchange.meet, aim, request, not is_late, raised))
+            is_late = aim.when == "after" and not await self._waited(aim, other)
             return DROPPED if is_late else answer
         except Forked as refusal:
             return written(to_response(refusal))
 
-    async def _begin(self, exchange: HttpExchange, aim: Any, other: OtherEnd) -> bool:
-        """Let happen what was asked for before a request; return whether its answer is still wanted."""
-        if aim.call is not None:
-            await asyncio.to_thread(exchange.act, aim)
-        return not aim.delay_ns or aim.when == "after" or await self._delays.over(aim, other)
+    async def _waited(self, aim: Any, other: OtherEnd) -> bool:
+        """Let the delay that was asked for pass, if one was; return whether the answer is still wanted."""
+        return not aim.delay_ns or await self._delays.over(aim, other)
 
     def _weighed(self, answer: Answer, target: str) -> Answer:
         """Return an answer, and keep what was asked for when it is large: the next one would hold up the loop."""

@@ -74,10 +74,10 @@ class AimedService(Protocol):
     def take_aim(self, method: str, path: str, headers: dict[str, str]) -> Any:
         """Return what is to happen to a request, and count it; None for nothing."""
 
-    def act(self, aim: Any) -> None:
-        """Make the call that comes before a request that took an aim."""
+    def act(self, aim: Any) -> Exception | None:
+        """Make the call that comes before a request that took an aim; return what it raises."""
 
-    def meet(self, aim: Any, request: Request, is_wanted: bool = True) -> Response:
+    def meet(self, aim: Any, request: Request, is_wanted: bool = True, raised: Exception | None = None) -> Response:
         """Answer a request that took an aim, whose delay is over; ``is_wanted``: whether somebody waits for it."""
 
     def carry_out(self, request: Request) -> Response:
@@ -214,15 +214,15 @@ class HttpExchange:
         """Return what is to happen to a request, and count it; None for nothing."""
         return None if self._aimed is None else self._aimed.take_aim(method, target, named)
 
-    def act(self, aim: Any) -> None:
-        """Make the call that comes before a request that took an aim."""
+    def act(self, aim: Any) -> Exception | None:
+        """Make the call that comes before a request that took an aim; return what it raises."""
         assert self._aimed is not None
-        self._aimed.act(aim)
+        return self._aimed.act(aim)
 
-    def meet(self, aim: Any, request: Request, is_wanted: bool) -> Answer:
+    def meet(self, aim: Any, request: Request, is_wanted: bool, raised: Exception | None) -> Answer:
         """Answer a request that took an aim, whose delay is over; ``is_wanted``: whether somebody waits for it."""
         assert self._aimed is not None
-        response = self._aimed.meet(aim, request, is_wanted)
+        response = self._aimed.meet(aim, request, is_wanted, raised)
         return written(response) if response.status else DROPPED
 
     def carry_out(self, request: Request) -> Answer:

@@ -1,8 +1,9 @@
 """Aimed failures: which of the next requests of a vault fail, wait or get no answer, for tests of clients.
 
 1. An aim is a rule with a counter.  A request takes one: the oldest that matches its method and path.
-2. A path is matched as ``calls`` shows it, with its namespace and without query; ``*`` stands for any text, also for
-   none and for slashes.  A method is matched as it was sent, but POST and PUT are one, as the API takes both alike.
+2. Method and path are matched as ``calls`` shows them: with the namespace, without query and slash at the end, and a
+   listing is LIST.  ``*`` stands for any text, also for none and for slashes.  POST and PUT are one, as the API takes
+   both alike.
 3. Aims are no state: they are lost when a vault is saved or reset, and so is what waits for one then.
 4. A delay or an end of the connection comes before or after its request is carried out.  Whoever gives up during a
    delay before finds that nothing was carried out.
@@ -15,8 +16,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from labkit.service.arguments import MAX_FAILURES, duration_ns, judge_failures, one_of, text, whole_number, wrong
+from labkit.service.call_names import call_method, call_path
 from labkit.service.durations import SECOND_NS, format_duration
 from labkit.service.errors import ServiceError
+from labkit.service.fields import to_flag
 from labkit.service.message import Response, copied, respond
 from labkit.service.request_path import readable, split_path
 
@@ -82,6 +85,11 @@ def folded(method: Any) -> Any:
     return "POST" if method == "PUT" else method
 
 
+def aimed_path(path: str) -> str:
+    """Return a path of an aim or expectation as ``calls`` would show it."""
+    return call_path(path.lstrip("/").removeprefix("v1/"))
+
+
 def path_pattern(path: str) -> re.Pattern[str]:
     """Return what matches a path in which ``*`` stands for any text."""
     return re.compile(".*".join([re.escape(part) for part in path.split("*")]), re.DOTALL)
@@ -93,7 +101,7 @@ def target(path: Any, method: Any, times: Any) -> Aimed:
         one_of("method", "a method, or None for any", method, METHODS)
     pattern = text("path", "a path such as secret/data/app or secret/data/*", path)
     times = whole_number("times", f"a whole number from 1 to {MAX_FAILURES}", times, 1, MAX_FAILURES)
-    return Aimed(pattern.lstrip("/").removeprefix("v1/"), folded(method), times)
+    return Aimed(aimed_path(pattern), folded(method), times)
 
 
 def failing(target: Aimed, status: Any, errors: Any, headers: Any) -> Aim:
@@ -119,14 +127,14 @@ def delaying(target: Aimed, duration: Any, when: Any) -> Aim:
     if not 0 < delay_ns <= MAX_DELAY_NS:
         raise wrong("duration", "a duration above 0s, up to 365d, such as 2s", duration)
     aim = Aim(target)
-    aim.delay_ns, aim.when = delay_ns, _judged_when("when the delay comes", when)
+    aim.delay_ns, aim.when = delay_ns, _judged_when("a delay", when)
     return aim
 
 
 def dropping(target: Aimed, when: Any) -> Aim:
     """Return the aim of ``drop_next``; ValueError says what is wrong with it."""
     aim = Aim(target)
-    aim.drops, aim.when = True, _judged_when("when the connection ends", when)
+    aim.drops, aim.when = True, _judged_when("an end of the connection", when)
     return aim
 
 
@@ -148,7 +156,7 @@ def _answering(target: Aimed, status: int, body: Any, headers: Any) -> Aim:
 
 
 def _judged_when(what: str, when: Any) -> str:
-    return one_of("when", f"{what}: before or after the request is carried out", when, (BEFORE, AFTER))
+    return one_of("when", f"{what} 'before' or 'after' the request is carried out", when, (BEFORE, AFTER))
 
 
 def _judged_headers(headers: Any) -> Mapping[str, str]:
@@ -173,12 +181,14 @@ def _is_json_object(body: Any) -> bool:
         return False
 
 
-def named(path: Any, headers: Mapping[str, str]) -> str:
-    """Return a request's path as ``calls`` shows it."""
+def called(method: Any, path: Any, headers: Mapping[str, str]) -> tuple[Any, str]:
+    """Return a request's method and path as ``calls`` shows them."""
     namespace = next((value for name, value in headers.items() if name.lower() == "x-vault-namespace"), "")
+    query: dict[str, Any] = {}
     try:
-        clean, _ = split_path(path)
-    except ServiceError:
-        clean = readable(path)
-    parts = (str(namespace).strip("/"), clean)
-    return "/".join([part for part in parts if part])
+        clean, query = split_path(path)
+        lists = method == "GET" and to_flag(query.get("list") or "")
+    except (ServiceError, ValueError):
+        clean, lists = readable(path), False
+    parts = (str(namespace).strip("/"), call_path(clean))
+    return call_method(method, lists=lists), "/".join([part for part in parts if part])

@@ -3,6 +3,8 @@
 1. At a door a delay lets other requests pass; in process it moves the clock, up to the client's timeout if that is
    shorter: then no answer comes, as at a door.
 2. A request is met by one aim.  Those that a call before it makes, in its thread, take none.
+3. What a call before a request raises is the test's own: in process the test gets it at once, and behind a door, where
+   the request is answered 500, at its end.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.front.outside_lab import ShiftedClock
 from labkit.service.durations import format_duration
-from labkit.service.message import Body, Request, Response, silence
+from labkit.service.message import Body, Request, Response, respond, silence
 from labkit.vault.calls import Calls
 from labkit.vault.core import Environment
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from labkit.vault.mounts import ResolvedRoute
 
 DROPPED = "the connection ended without an answer, as asked for with drop_next"
+CALL_RAISED = "the call asked for with before_next raised"
 GIVEN_UP = "nobody waited for the answer any more"
 
 
@@ -31,15 +34,17 @@ class Aims:
     """What was asked of requests to come, until the vault is reset.
 
     ``left`` are the aims that still have requests to meet, ``unused`` the expectations that no ``with`` has entered,
-    ``waiting`` what ends the requests that wait at doors.  ``lock`` is held for no longer than one is taken.
+    ``raised`` what calls before requests raised behind doors, ``waiting`` what ends the requests that wait there.
+    ``lock`` is held for no longer than one is taken.
     """
 
-    __slots__ = ("is_over", "left", "lock", "unused", "waiting")
+    __slots__ = ("is_over", "left", "lock", "raised", "unused", "waiting")
 
     def __init__(self) -> None:
         self.lock = allocate_lock()
         self.left: list[Aim] = []
         self.unused: list[ExpectedCalls] = []
+        self.raised: list[Exception] = []
         self.waiting: set[Callable[[], None]] = set()
         self.is_over = False
 
@@ -73,9 +78,13 @@ class Aiming:
         return tuple(self._aims.left)
 
     @property
-    def unfired(self) -> tuple[Aim | ExpectedCalls, ...]:
-        """What was asked for and has not happened: aims that no request took, ``expect`` without its ``with``."""
-        return (*[aim for aim in self._aims.left if not aim.taken], *self._aims.unused)
+    def unfired(self) -> tuple[Aim | ExpectedCalls | Exception, ...]:
+        """What was asked for and has not happened: aims that no request took, ``expect`` without its ``with``.
+
+        Before these stands what calls of ``before_next`` raised behind doors.
+        """
+        aims = self._aims
+        return (*aims.raised, *[aim for aim in aims.left if not aim.taken], *aims.unused)
 
     def fail_next(
         self,
@@ -161,23 +170,26 @@ class Aiming:
         aims = self._aims
         if not aims.left or get_ident() in self._past_aims:
             return None
-        from labkit.front.aimed_failures import named
+        from labkit.front.aimed_failures import called
 
-        shown = named(path, headers)
+        shown = called(method, path, headers)
         with aims.lock:
             for aim in aims.left:
-                if aim.matches(method, shown):
+                if aim.matches(*shown):
                     aim.times, aim.taken = aim.times - 1, aim.taken + 1
                     if aim.times == 0:
                         aims.left.remove(aim)
                     return aim
         return None
 
-    def act(self, aim: Aim) -> None:
-        """Make the call that comes before a request, if there is one."""
-        if aim.call is not None:
-            with self._taking_none():
-                aim.call()
+    def act(self, aim: Aim) -> Exception | None:
+        """Make the call that comes before a request, and keep and return what it raises (rule 3)."""
+        try:
+            self._act(aim)
+        except Exception as error:
+            aim.group.raised.append(error)
+            return error
+        return None
 
     def carry_out(self, request: Request) -> Response:
         """Answer a request whatever is aimed at it."""
@@ -185,23 +197,26 @@ class Aiming:
         with self._taking_none():
             return self.request(method, path, body, headers, remote_address=remote_address)
 
-    def meet(self, aim: Aim, request: Request, is_wanted: bool = True) -> Response:
+    def meet(self, aim: Aim, request: Request, is_wanted: bool = True, raised: Exception | None = None) -> Response:
         """Answer a request that took an aim, whose call was made and whose delay is over; status 0: no answer.
 
-        ``is_wanted``: whether somebody still waits for the answer.
+        ``is_wanted``: whether somebody still waits for the answer; ``raised``: what the call raised.
         """
         with self._alone():
             if aim.group.is_over:
                 return silence(GIVEN_UP)
             is_dropped = not is_wanted or (aim.drops and aim.when == "before")
-            if aim.answer is None and not is_dropped:
+            if aim.answer is None and not is_dropped and raised is None:
                 response = self.carry_out(request)
                 return silence(DROPPED) if aim.drops else response
-            from labkit.front.aimed_failures import named
+            from labkit.front.aimed_failures import called
 
             self.resolved = None
-            response = silence(DROPPED if aim.drops else GIVEN_UP) if is_dropped else aim.answered()
-            self.calls.add(request.method, named(request.path, request.headers), request.body, None, response)
+            if raised is not None:
+                response = respond(500, {"errors": [f"{CALL_RAISED} {type(raised).__name__}"]})
+            else:
+                response = silence(DROPPED if aim.drops else GIVEN_UP) if is_dropped else aim.answered()
+            self.calls.add(*called(request.method, request.path, request.headers), request.body, None, response)
             return response
 
     def _met(self, request: Request, timeout: str | float | None) -> Response | None:
@@ -216,7 +231,7 @@ class Aiming:
         aim = self.take_aim(request.method, request.path, request.headers)
         if aim is None:
             return None
-        self.act(aim)
+        self._act(aim)
         delay_ns, comes_before = aim.delay_ns, aim.when == "before"
         passes_ns = delay_ns if timeout_ns is None else min(delay_ns, timeout_ns)
         if comes_before:
@@ -231,6 +246,12 @@ class Aiming:
         if response.status == 0:
             raise Dropped(f"{shown}: {response.errors[0]}")
         return response
+
+    def _act(self, aim: Aim) -> None:
+        """Make the call that comes before a request, if there is one; what it raises is raised."""
+        if aim.call is not None:
+            with self._taking_none():
+                aim.call()
 
     @contextmanager
     def _taking_none(self) -> Iterator[None]:

@@ -2,9 +2,9 @@
 
 1. An expectation is a text: method, path and, where it matters, the status of the answer: ``GET secret/data/app 404``,
    a class of them such as ``2xx``, or ``dropped`` for a request that was dropped before it was carried out.  In a path
-   ``*`` stands for any text.  POST and PUT are one method.
+   ``*`` stands for any text.  POST and PUT are one method, and a listing is LIST, however it was sent.
 2. All calls in between count, in their order, unless ``in_order`` or ``others`` say otherwise.  What was expected and
-   what came stand side by side, aligned as well as they match.
+   what came stand side by side, aligned as well as they match; so they do in a note of another error that ends it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.front.aimed_failures import METHODS, folded, path_pattern
-from labkit.service.arguments import flag, one_of
+from labkit.front.aimed_failures import METHODS, aimed_path, folded, path_pattern
+from labkit.service.arguments import flag, one_of, shown
+from labkit.vault.calls import DROPPED
 
 if TYPE_CHECKING:
     from labkit.vault.calls import Call, Calls
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 MAX_EXPECTED = 1_000
 MAX_SHOWN_ROWS = 40
 MAX_COLUMN = 60
-DROPPED = "dropped"
-
 _STATUS = re.compile(r"[1-5](?:[0-9]{2}|xx)|" + DROPPED, re.ASCII)
 
 
@@ -42,7 +41,7 @@ class Expectation(NamedTuple):
         """Whether a call is the expected one."""
         if folded(self.method) != folded(call.method) or not path_pattern(self.path).fullmatch(call.path):
             return False
-        came = _status_of(call)
+        came = call.answered
         return self.status in ("", came, f"{came[0]}xx")
 
 
@@ -77,17 +76,22 @@ class ExpectedCalls:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            came = self._calls().since(self._mark)  # others than before, where the vault was reset
-            problem = difference(self._expected, came, in_order=self._in_order, others=self._others)
-            if problem:
-                raise AssertionError(problem)
+        __tracebackhide__ = True  # of pytest: what differs is said whole
+        came = self._calls().since(self._mark)  # others than before, where the vault was reset
+        problem = difference(self._expected, came, in_order=self._in_order, others=self._others)
+        if problem and error is not None:
+            error.add_note(f"until then, {problem}")
+        elif problem:
+            raise AssertionError(problem)
 
 
 def read_expectations(expected: Any) -> list[Expectation]:
     """Return expectations as they were written; ValueError says which is wrong."""
-    if isinstance(expected, str) or not isinstance(expected, Sequence) or len(expected) > MAX_EXPECTED:
-        raise ValueError(f"expect: expected a list of at most {MAX_EXPECTED} calls such as ['GET secret/data/app']")
+    example = "such as ['GET secret/data/app 404']"
+    if isinstance(expected, str) or not isinstance(expected, Sequence):
+        raise ValueError(f"expect: expected a list of calls {example}, got {shown(expected)}")
+    if len(expected) > MAX_EXPECTED:
+        raise ValueError(f"expect: expected a list of at most {MAX_EXPECTED} calls {example}, got {len(expected)}")
     return [_read(number, written) for number, written in enumerate(expected, 1)]
 
 
@@ -97,11 +101,7 @@ def _read(number: int, written: Any) -> Expectation:
         shape = f"a method, a path and, if it matters, a status, 2xx or {DROPPED}, such as 'GET secret/data/app 404'"
         raise ValueError(f"expect: call {number}: expected {shape}, got {str(written)[:MAX_COLUMN]!r}")
     one_of(f"expect: call {number}", "a method", parts[0], METHODS)
-    return Expectation(parts[0], parts[1].lstrip("/").removeprefix("v1/"), parts[2] if len(parts) == 3 else "")
-
-
-def _status_of(call: Call) -> str:
-    return str(call.status) if call.status else DROPPED
+    return Expectation(parts[0], aimed_path(parts[1]), parts[2] if len(parts) == 3 else "")
 
 
 def difference(
@@ -196,7 +196,7 @@ def _find_place(row: int, meets: list[list[int]], row_at: dict[int, int], place_
 def _row(expectation: Expectation | None, call: Call | None, others: bool) -> tuple[str, str, str]:
     sign = (" " if others else "+") if expectation is None else "-" if call is None else " "
     left = "" if expectation is None else _short(str(expectation))
-    right = "" if call is None else _short(f"{call.method} {call.path} {_status_of(call)}")
+    right = "" if call is None else _short(str(call))
     return sign, left, right
 
 

@@ -7,7 +7,8 @@
 3. ``labkit_session_vault`` is one for all tests, ``labkit_module_vault`` one for those of a module, for what is started
    once; either is reset after each test that has it, also where the end of another fixture fails.
 4. A test that passes fails all the same when its vaults have aims that no request took, or an ``expect`` without its
-   ``with``: it has tested less than it says.
+   ``with``: it has tested less than it says.  So it does where a ``before_next`` raised behind a door.  The report of a
+   test that fails by itself says of either.
 """
 
 from __future__ import annotations
@@ -144,13 +145,31 @@ def labkit_module_vault(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Fail a test that passed and leaves what it asked for (rule 7)."""
-    yield
-    judged = [vault for node in (item, *_nodes_of_kept(item)) for vault in node.stash.get(JUDGED_VAULTS, [])]
-    left = [repr(what) for vault in judged for what in vault.unfired]
+    """Fail a test that passed and leaves what it asked for, and say so of one that fails (rule 4)."""
+    try:
+        yield
+    except BaseException:
+        left = _left_by(item)
+        if left:
+            item.add_report_section("call", "labkit", _listed(left))
+        raise
+    left = _left_by(item)
+    for what in left:
+        if isinstance(what, Exception):
+            raise what
     if left:
-        listed = "\n    ".join(left)
-        pytest.fail(f"this was asked for, and did not happen before the test ended:\n    {listed}", pytrace=False)
+        pytest.fail(_listed(left), pytrace=False)
+
+
+def _left_by(item: pytest.Item) -> list[Any]:
+    judged = [vault for node in (item, *_nodes_of_kept(item)) for vault in node.stash.get(JUDGED_VAULTS, [])]
+    return [what for vault in judged for what in vault.unfired]
+
+
+def _listed(left: list[Any]) -> str:
+    from labkit.front.testing import listed
+
+    return listed(left)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,22 +39,38 @@ class ServedVault(NamedTuple):
 
 
 @contextmanager
-def patched(vault: Vault | None = None, *, tls: bool = False, seed: int = 7) -> Iterator[Vault]:
+def patched(
+    vault: Vault | None = None, *, tls: bool = False, seed: int = 7, contents: Mapping[str, Any] | None = None
+) -> Iterator[Vault]:
     """Serve a vault, and let the environment variables of clients name it and its root token; undone at the end.
 
     ``VAULT_ADDR``, ``VAULT_TOKEN`` and with ``tls`` ``VAULT_CACERT`` are set, the same with ``BAO_``; all others that
     begin like that are taken away meanwhile.  With ``tls`` ``REQUESTS_CA_BUNDLE`` is the authority too: requests trusts
-    no other then.  A vault of the seed is made unless one is given.
+    no other then.  A vault of the seed is made unless one is given, and filled with ``contents`` as ``fill`` does.
+
+    Where all went well until then, AssertionError says at the end what was asked of the vault and has not happened, as
+    ``unfired`` has it; what a call of ``before_next`` raised is raised.
     """
     from labkit.front.vault import Vault
 
     served = Vault.dev(seed=seed) if vault is None else vault
-    if tls:
-        with serve_tls(served) as door, environment(served, door):
-            yield served
-        return
-    with served.serve() as url, environment(served, ServedVault(url)):
+    fill(served, contents or {})
+    with ExitStack() as ends:
+        door = ends.enter_context(serve_tls(served)) if tls else ServedVault(ends.enter_context(served.serve()))
+        ends.enter_context(environment(served, door))
         yield served
+    left = served.unfired
+    for what in left:
+        if isinstance(what, Exception):
+            raise what
+    if left:
+        raise AssertionError(listed(left))
+
+
+def listed(left: Sequence[object]) -> str:
+    """Return what is said of what was asked for and has not happened."""
+    each = "\n    ".join(map(repr, left))
+    return f"this was asked for, and did not happen before the end:\n    {each}"
 
 
 @contextmanager
@@ -83,7 +99,8 @@ def fill(vault: Vault, contents: Mapping[str, Any]) -> None:
     for path, body in contents.items():
         answer = vault.post(path, body)
         if not answer.ok:
-            raise ValueError(f"contents: POST {path} was refused with {answer.status}: {'; '.join(answer.errors)}")
+            why = "; ".join([*answer.errors, *answer.warnings])
+            raise ValueError(f"contents: POST {path} was refused with {answer.status}: {why}")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 1. What was promised for later is judged here: a secondary that does not catch up has no excuse any more.
 2. A cluster that an operator fenced comes back as in a runbook, or stays fenced.
+   A node that was to go down in its next commit is not, once it was started again, though it was up.
 3. A lab in which something is left is not quiet, and its seed is not judged.
 """
 

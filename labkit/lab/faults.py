@@ -39,7 +39,7 @@ from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
 from labkit.vault.replication.applied_position import POSITION
 from labkit.vault.replication.tree.journal import WAL_KEY, read_number
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.interruption import BETWEEN, MOMENTS, CommitInterruptedError, CommitInterruption
 
 MILLION = 1_000_000
@@ -116,7 +116,7 @@ class LabFaults(SiteFaults):
     def crash_in_commit(self, target: str, moment: str = BETWEEN) -> None:
         """Let the active node of a cluster go down inside its next commit of two keys or more.
 
-        ``moment`` says where: ``before`` its keys, ``between`` two of them, or ``after`` them.
+        ``moment``: ``before`` its keys, ``between`` two of them, or ``after`` them.  ``restart`` takes it back.
         """
         one_of("moment", "a moment of a commit", moment, MOMENTS)
         nodes = self._nodes(target)
@@ -146,6 +146,10 @@ class LabFaults(SiteFaults):
     def restart(self, target: str) -> None:
         """Start a node, or all nodes of a cluster, again; they start sealed."""
         for number, node in enumerate(self._nodes(target)):
+            cluster = self._parts.nodes[node].cluster
+            if self._parts.stores[cluster].spare(node):
+                self.meters.end(COMMIT, (cluster,))
+                self.meters.change()
             if self._network_faults.restart(node):
                 self._parts.nodes[node].boot((number + 1) * RESTARTED_APART_NS)
         self._emit(ReachChanged(self._parts.now))

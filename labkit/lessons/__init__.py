@@ -11,8 +11,10 @@ A reader's cells hold five verbs of what ``lesson`` returns::
     here.check("fence", lab)             # not attempted, not yet, right, cannot judge
     here.hint("fence")                   # one rung, aimed at what failed
 
-and two for the rest: ``here.recall()`` asks three questions of earlier lessons, ``here.recall(1, answer)`` answers one;
-``table`` shows rows as a table.
+and more for the rest: ``here.recall()`` asks three questions of earlier lessons, ``here.recall(1, answer)`` answers
+one;
+``here.show("two", result)`` shows a result that tells the outcome of a prediction, once that was revealed; ``table``
+shows rows as a table, ``here.done()`` what was done.
 
 A lesson in seven steps, for its author
 ---------------------------------------
@@ -35,7 +37,8 @@ A lesson in seven steps, for its author
    It then looks for dead conditions: for each one a trap must be refused by that one only.  One that stands for its
    better sentence only says so with ``for_its_sentence``.
 7. The notebook holds text and calls: Markdown cells of at most 90 words, code cells of at most ten lines, between a
-   prediction and its reveal no cell that ends in an expression.  ``tests/notebooks/test_form.py`` reads all of it.
+   prediction and its reveal no cell that ends in an expression, and after it none that tells its outcome but
+   by ``here.show``.  ``tests/notebooks/test_form.py`` reads all of it.
 """
 
 from __future__ import annotations

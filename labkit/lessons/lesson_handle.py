@@ -1,4 +1,4 @@
-"""Lesson handle: what a notebook holds of a lesson: predict, reveal, start, check, hint, recall.
+"""Lesson handle: what a notebook holds of a lesson: predict, reveal, show, start, check, hint, recall.
 
 1. A prediction is sealed: what was answered before the reveal stays, and a second answer stands beside it.
 2. Nothing here raises over what a reader did or left undone; a name that does not exist, or another kind of thing
@@ -39,6 +39,7 @@ class Lesson:
     def __init__(self, plan: LessonPlan, folder: str = ".") -> None:
         self.plan = plan
         self.progress = ProgressFile(folder)
+        self._begun_again: set[str] = set()
 
     def __repr__(self) -> str:
         return f"Lesson {self.plan.number}: {self.plan.title} ({self.plan.minutes.total} minutes)"
@@ -64,7 +65,7 @@ class Lesson:
 
     # ---- predictions
 
-    def predict(self, name: str, answer: Any = ..., sure: int = 2) -> Said:
+    def predict(self, name: str = "", answer: Any = ..., sure: int = 2) -> Said:
         """Seal an answer, and how sure you are of it: 1 a guess, 2 fairly, 3 certain.  With ... it asks only."""
         question = self._question(name)
         if answer is ...:
@@ -76,12 +77,15 @@ class Lesson:
             if answer != kept["answer"]:
                 self._put("predict", name, {**kept, "second": answer})
             beside = f"; {answer} stands beside it" if answer != kept["answer"] else ""
-            again = f"`labkit lessons --reset {self.plan.number}` begins the lesson again."
+            again = (
+                f"`labkit lessons --reset {self.plan.number}` begins the lesson again: it forgets what you said, and "
+                "puts the notebook back as delivered; both are kept under other names."
+            )
             return self._said(SEALED, question.asks, f"You said {kept['answer']}, and that stays{beside}.", again)
         self._put("predict", name, {"answer": answer, "sure": sure})
         return self._said(SEALED, question.asks, f"You said {answer}{question.unit} and are {_surely(sure)}.")
 
-    def reveal(self, name: str, world: Any = ...) -> Said:
+    def reveal(self, name: str = "", world: Any = ...) -> Said:
         """Show what you said beside what this lab shows, and why it is so; without a prediction nothing is shown."""
         question, kept = self._question(name), self._kept("predict", name)
         if "answer" not in kept:
@@ -102,23 +106,33 @@ class Lesson:
         said = f"You said {answer}{question.unit} and were {_surely(kept['sure'])}; "
         if "second" in kept:
             said += f"later you said {kept['second']}; "
-        said += f"{'these runs show' if question.takes_runs else 'this lab shows'} {_rounded(found)}{question.unit}"
+        shows = "these runs show" if question.takes_runs else f"this {question.world.__name__.lower()} shows"
+        said += f"{shows} {_rounded(found)}{question.unit}"
         said += ", which is near enough." if outcome == AS_SAID and answer != found else "."
         reply = "" if outcome == AS_SAID else question.replies.get(answer, question.otherwise)
         return self._said(outcome, said, reply, why, *_look(question, drawn), drawn=drawn)
 
+    def show(self, name: str, result: Any) -> Any:
+        """Return a result that goes with a prediction, once that was revealed; before, it would tell the outcome."""
+        kept = self._kept("predict", self._question(name).name)
+        if kept.get("revealed"):
+            return result
+        first = f"Reveal the prediction {name!r} first" if "answer" in kept else f"Predict {name!r} first"
+        return Said(NOT_ATTEMPTED, (f"{first}: what stands here tells its outcome.",))
+
     # ---- exercises
 
-    def start(self, name: str) -> Any:
+    def start(self, name: str = "") -> Any:
         """Return the lab or vault in which an exercise begins, a new one each time, or the text that it begins with."""
         exercise = self._exercise(name)
+        self._begun_again.add(name)
         if exercise.begins_with:
             return GivenText(exercise.begins_with)
         if exercise.start is None:
             raise ValueError(f"start: {name} has no lab of its own; hand in {_listed(exercise.takes)}")
         return exercise.start()
 
-    def check(self, name: str, *handed: Any) -> Said:
+    def check(self, name: str = "", *handed: Any) -> Said:
         """Judge what you hand in by the state that it is in; it stays as it is."""
         exercise = self._exercise(name)
         if len(handed) != len(exercise.takes):
@@ -135,6 +149,7 @@ class Lesson:
         self._note(exercise, judged)
         if judged.outcome == NOT_ATTEMPTED:
             return Said(NOT_ATTEMPTED, (exercise.goal,))
+        self._begun_again.discard(name)
         if judged.outcome == CANNOT_JUDGE:
             return Said(CANNOT_JUDGE, (f"{REPORT}: {judged.seen}",))
         if judged.outcome == RIGHT:
@@ -142,9 +157,10 @@ class Lesson:
         asks, helps = conditions_of(exercise)[judged.condition].asks, f"`here.hint({name!r})` helps."
         is_own = exercise.start is not None and judged.condition != ELSEWHERE
         slips = overlooked(exercise, handed[0]) if is_own else ()
-        return self._said(NOT_YET, asks, f"Seen here: {judged.seen}.", *slips, helps)
+        stop = "" if judged.seen.endswith(("?", "!", ".")) else "."
+        return self._said(NOT_YET, asks, f"Seen here: {judged.seen}{stop}", *slips, helps)
 
-    def hint(self, name: str) -> Said:
+    def hint(self, name: str = "") -> Said:
         """Give one hint, aimed at what the last check found; the next one comes after another attempt was checked."""
         exercise, kept = self._exercise(name), self._kept("check", name)
         condition = conditions_of(exercise).get(kept.get("failed", ""))
@@ -160,6 +176,8 @@ class Lesson:
             rungs[condition.name] = (given, kept["attempt"])
             self._put("check", name, {**kept, "rungs": rungs, "helped": True})
         lines = [condition.hints[given - 1]]
+        if name in self._begun_again:
+            lines.append("That is about what you checked last; you have begun again since, so check what you have now.")
         if given == len(condition.hints):
             lines.append("That is the last hint; `labkit lessons --solutions FOLDER` writes solutions.")
         elif again:

@@ -1,4 +1,5 @@
-"""Review: what a reader is to be asked again, by the progress file: missed first, then what was done with help."""
+"""Review: what a reader is to be asked again, by the progress file: missed first, then what was done with
+help; last what was right at the first go, for another day."""
 
 from __future__ import annotations
 
@@ -25,8 +26,14 @@ def due(progress: ProgressFile) -> list[str]:
                 open_ones.append(_ask(number, place, recall))
             elif kept.get("missed"):
                 missed.append(_ask(number, place, recall))
-    again = [line for skill in (SEEN, WITH_HELP, ALONE) for line in _exercises(records, begun, skill)]
-    parts = (("Missed last time:", missed), ("To be done again:", again), ("Not asked yet:", open_ones))
+    again = [line for skill in (SEEN, WITH_HELP) for line in _exercises(records, begun, skill)]
+    later = list(_exercises(records, begun, ALONE))
+    parts = (
+        ("Missed last time:", missed),
+        ("To be done again:", again),
+        ("Not asked yet:", open_ones),
+        ("Known so far; once more, some days later, shows what stays:", later),
+    )
     lines = [line for title, rows in parts if rows for line in (title, *[f"  {row}" for row in rows], "")]
     return lines[:-1] or ["Nothing is due: all was done again, and no question was missed."]
 

@@ -89,6 +89,12 @@ def table(title: str, rows: Iterable[Mapping[str, Any]]) -> RowTable:
     return RowTable(title, rows)
 
 
+def raised(error: BaseException) -> str:
+    """Return an error in words: its kind and its text, also where it has none."""
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__} without a text"
+
+
 def _cell(text: str) -> str:
     """Return a cell as HTML; a word that would make its table wider than a page is broken where the page ends."""
     is_long = any(len(word) > MAX_WHOLE for word in text.split())

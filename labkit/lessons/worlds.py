@@ -105,6 +105,11 @@ def stalled(lab: Lab) -> list[str]:
     return sorted(asleep)
 
 
+def mode_said(mode: str) -> str:
+    """Return a replication mode as a sentence names it: a cluster in which no node leads tells none."""
+    return "without a leader" if mode == "unknown" else mode
+
+
 def is_changing(method: str) -> bool:
     """Whether a request of this method is to change something."""
     return method not in READING

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from labkit.lab.nodes.election import KEY, RENEWED, TAKEN, Lease, read_lease, resign
 from labkit.proof.planted_bugs import SOUND, PlantedBug
 from labkit.service.durations import SECOND_NS
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.records import encode_record
 from labkit.vault.storage.unfenced import UnfencedStorage

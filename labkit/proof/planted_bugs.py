@@ -30,8 +30,7 @@ from labkit.vault.replication.serving_secondaries import QUESTIONS
 from labkit.vault.replication.state import State, Step
 from labkit.vault.replication.sync import on
 from labkit.vault.replication.tree.journal import Journal
-from labkit.vault.storage import Storage
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm, Storage
 
 REPLICATION, ELECTION = "replication", "election"
 """The machines that have planted bugs."""

@@ -1,6 +1,7 @@
 """Call names: what a request and its answer name: the members that were sent, the version that is answered; no value.
 
-A vault's list of calls and a lab's books both say no more of a call than this.
+A vault's list of calls and a lab's books both say no more of a call than this.  A listing is called LIST, also where it
+was sent as GET with ``list=true``, and no path has a slash at its end: the service takes these alike.
 """
 
 from __future__ import annotations
@@ -11,6 +12,16 @@ from labkit.service.message import Body
 
 MAX_NAMES = 64
 MAX_NAME_CHARACTERS = 64
+
+
+def call_method(method: Any, *, lists: bool) -> Any:
+    """Return the method of a call, of which is known whether it lists."""
+    return "LIST" if lists else method
+
+
+def call_path(path: str) -> str:
+    """Return the path of a call."""
+    return path.rstrip("/")
 
 
 def sent_names(body: dict[str, Any]) -> tuple[str, ...]:

@@ -22,6 +22,10 @@ _NO_FLAG = "'' cannot parse value as 'bool': strconv.ParseBool: invalid syntax"
 _NO_INTEGER = "'' cannot parse value as 'int': strconv.ParseInt: invalid syntax"
 
 NAME_PATTERN = r"\w(?:[\w.-]*\w)?"
+SEGMENT_PATTERN = r"[^/]+"
+PATH_PATTERN = r".*[^/]"
+TAKE_ANY_NAME = frozenset((NAME_PATTERN, SEGMENT_PATTERN, PATH_PATTERN))
+"""Patterns that match whatever is made of ASCII letters and digits only."""
 
 
 class Field(NamedTuple):
@@ -44,12 +48,12 @@ def name(field: str = "name", help: str = "name of the object") -> Field:
 
 def segment(field: str, help: str) -> Field:
     """A path segment of any characters but ``/``."""
-    return Field(field, "segment", to_text, help, None, r"[^/]+", True)
+    return Field(field, "segment", to_text, help, None, SEGMENT_PATTERN, True)
 
 
 def path(field: str = "path", help: str = "path of the object; may contain slashes") -> Field:
     """The rest of a path, at least one character, not ending in ``/``."""
-    return Field(field, "path", to_text, help, None, r".*[^/]", True)
+    return Field(field, "path", to_text, help, None, PATH_PATTERN, True)
 
 
 def folder(field: str = "path", help: str = "folder to list") -> Field:

@@ -9,7 +9,8 @@ The type checker sees typing's.
 2. Methods and properties of the class are the record's too.
 3. ``_replace`` takes half the time of a named tuple's, which asks for each field whether it is to be replaced: 2.1 µs
    instead of 4.4 for the 25 fields of a secondary's state, which each push replaces.
-4. Constructors of one number of fields share their compiled code, but for the names of the fields.
+4. Constructors of one number of fields share their compiled code, but for the names of the fields.  Of the numbers
+   that no first answer needs it is compiled when a record has so many, which takes 35 µs each.
 """
 
 from __future__ import annotations
@@ -87,22 +88,37 @@ else:
     @cache
     def _code(count: int) -> CodeType:
         """Return the code of the constructors with so many fields, which differ by the names of these only."""
-        if count < len(CONSTRUCTORS):
-            return CONSTRUCTORS[count].__code__
+        compiled = CONSTRUCTORS.get(count)
+        if compiled is not None:
+            return compiled
         listed = ", ".join([f"_{place}" for place in range(count)])
         return eval(f"lambda _cls, {listed}: new(_cls, ({listed}))").__code__
 
-    # These are compiled with the module; most records have no more fields, and each number more takes 35 µs.
-    CONSTRUCTORS = (
-        lambda _cls: new(_cls, ()),
-        lambda _cls, a: new(_cls, (a,)),
-        lambda _cls, a, b: new(_cls, (a, b)),
-        lambda _cls, a, b, c: new(_cls, (a, b, c)),
-        lambda _cls, a, b, c, d: new(_cls, (a, b, c, d)),
-        lambda _cls, a, b, c, d, e: new(_cls, (a, b, c, d, e)),
-        lambda _cls, a, b, c, d, e, f: new(_cls, (a, b, c, d, e, f)),
-        lambda _cls, a, b, c, d, e, f, g: new(_cls, (a, b, c, d, e, f, g)),
-        lambda _cls, a, b, c, d, e, f, g, h: new(_cls, (a, b, c, d, e, f, g, h)),
-    )
+    # Compiled with the module: those of the numbers of fields that the records of a first answer have (R24).
+    CONSTRUCTORS = {
+        made.__code__.co_argcount - 1: made.__code__
+        for made in (
+            lambda _cls: new(_cls, ()),
+            lambda _cls, a: new(_cls, (a,)),
+            lambda _cls, a, b: new(_cls, (a, b)),
+            lambda _cls, a, b, c: new(_cls, (a, b, c)),
+            lambda _cls, a, b, c, d: new(_cls, (a, b, c, d)),
+            lambda _cls, a, b, c, d, e: new(_cls, (a, b, c, d, e)),
+            lambda _cls, a, b, c, d, e, f: new(_cls, (a, b, c, d, e, f)),
+            lambda _cls, a, b, c, d, e, f, g: new(_cls, (a, b, c, d, e, f, g)),
+            lambda _cls, a, b, c, d, e, f, g, h: new(_cls, (a, b, c, d, e, f, g, h)),
+            lambda _cls, a, b, c, d, e, f, g, h, i, j: new(_cls, (a, b, c, d, e, f, g, h, i, j)),
+            lambda _cls, a, b, c, d, e, f, g, h, i, j, k: new(_cls, (a, b, c, d, e, f, g, h, i, j, k)),
+            lambda _cls, a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r: new(
+                _cls, (a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r)
+            ),
+            lambda _cls, a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r, s, t, u: new(
+                _cls, (a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r, s, t, u)
+            ),
+            lambda _cls, a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r, s, t, u, v, w, x: new(
+                _cls, (a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r, s, t, u, v, w, x)
+            ),
+        )
+    }
 
     NamedTuple = type.__new__(_Declared, "NamedTuple", (), {})

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 from labkit.service.errors import BadRequest, NotFound, Unsupported, one_error
-from labkit.service.fields import Field, to_text
+from labkit.service.fields import TAKE_ANY_NAME, Field, to_text
 from labkit.service.record import NamedTuple
 
 OPERATIONS = ("read", "write", "patch", "delete", "list")
@@ -56,7 +56,9 @@ class Route:
     """One operation on one pattern: handler, fields, and who may call it.
 
     ``exists(ctx, **captures)`` finds what a write would update, None where it creates; without it every write is an
-    update.  ``flags`` are those of ``FLAGS``.
+    update.  ``flags`` are those of ``FLAGS``.  ``front`` is what every path begins with that the pattern matches,
+    ``name_field`` the only field, where it ends the path and takes any name: such a name needs no regex, and a first
+    answer so none compiled (R24).
     """
 
     __slots__ = (
@@ -66,8 +68,10 @@ class Route:
         "fetches_if",
         "fields",
         "flags",
+        "front",
         "handler",
         "has_usual_envelope",
+        "name_field",
         "operation",
         "pattern",
         "record",
@@ -103,9 +107,13 @@ class Route:
             from labkit.service.key_pages import BY_NAME  # no list, no pages (R24)
 
             self.by_name |= BY_NAME
-        unknown = set(_pieces(pattern)[1::2]) - self.by_name.keys()
+        pieces = _pieces(pattern)
+        unknown = set(pieces[1::2]) - self.by_name.keys()
         assert not unknown, f"{pattern}: no field is called {sorted(unknown)}"
         self._regex: re.Pattern[str] | None = None
+        self.front = pieces[0].rstrip("/") if len(pieces) == 1 else pieces[0]
+        ends_with_field = len(pieces) == 3 and not pieces[2]
+        self.name_field = pieces[1] if ends_with_field and self.by_name[pieces[1]].pattern in TAKE_ANY_NAME else ""
 
     @property
     def regex(self) -> re.Pattern[str]:
@@ -176,13 +184,20 @@ class Table:
         """Find the route of an operation on a path; raise Unsupported (405) or NotFound (404)."""
         known = False
         for route in self.routes:
-            found = route.regex.fullmatch(path)
-            if found is None:
+            if not path.startswith(route.front):
                 continue
+            name, text = route.name_field, path[len(route.front) :]
+            if name and text.isalnum() and text.isascii():
+                texts = {name: text}
+            else:
+                found = route.regex.fullmatch(path)
+                if found is None:
+                    continue
+                texts = found.groupdict()
             if route.operation != operation:
                 known = True
                 continue
-            captured = {name: route.by_name[name].convert(text) for name, text in found.groupdict().items()}
+            captured = {field: route.by_name[field].convert(given) for field, given in texts.items()}
             defaults = {field.name: field.default for field in route.fields}
             return Match(route, {**defaults, **captured, **route.rest}, captured)
         if known:

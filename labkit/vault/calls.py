@@ -2,7 +2,7 @@
 
 1. A call says method, path, status, the version that the answer names, the key or secret that the path names, and the
    names of what was sent: members of the body, ``options.cas`` for those of ``options``, parameters of the query.
-   Status 0 is a request that was dropped before it was carried out.
+   Status 0 is a request that was dropped before it was carried out.  Method and path are as ``call_names`` says.
 2. The newest calls are kept: up to a number, and of those with long paths or many names up to a size.  Who sends such
    requests pushes out older calls.
 3. A call is added with every request.  What only its display needs is computed when the calls are read.
@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, overload
 
-from labkit.service.call_names import MAX_NAME_CHARACTERS, named_version, sent_names
+from labkit.service.call_names import MAX_NAME_CHARACTERS, call_method, call_path, named_version, sent_names
 from labkit.service.limits import is_text
 from labkit.service.message import Body, Response
 from labkit.service.record import NamedTuple
@@ -29,6 +29,8 @@ MAX_LONG_BYTES = 4_194_304
 MAX_SHORT_CHARACTERS = 128  # of the names of a short call
 MAX_SHORT_NAMES = 16
 MAX_REMEMBERED = 256
+MAX_SHOWN_CALLS = 10
+DROPPED = "dropped"
 SHORT_BODY_BYTES, MAX_BODY_BYTES, MAX_BODIES_BYTES = 512, 262_144, 4_194_304
 
 _CALL_BYTES, _NAME_BYTES = 300, 50  # beside their characters
@@ -50,7 +52,15 @@ class Call(NamedTuple):
 
     def __repr__(self) -> str:
         names = f", {', '.join(self.names)}" if self.names else ""
-        return f"Call({self.method} {self.path} {self.status}{names})"  # never the body
+        return f"Call({self}{names})"  # never the body
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path} {self.answered}"
+
+    @property
+    def answered(self) -> str:
+        """The status as texts say it."""
+        return str(self.status) if self.status else DROPPED
 
 
 class Calls:
@@ -65,7 +75,14 @@ class Calls:
         self._short_names: set[tuple[str, ...]] = set()  # names that were sent together, and were found short
 
     def __repr__(self) -> str:
-        return f"Calls({len(self)})"
+        shown = ", ".join(map(str, self[-MAX_SHOWN_CALLS:]))
+        before = "…, " if len(self) > MAX_SHOWN_CALLS else ""
+        return f"Calls({len(self)}: {before}{shown})" if shown else "Calls(0)"
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Calls | list | tuple) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -146,10 +163,11 @@ class Calls:
         sent = self._bodies.get(sent, b"") if isinstance(sent, int) else sent
         body = marshal.loads(sent) if sent else None
         if isinstance(path, str):
-            return Call(method, path, status, None, "", names, body)
+            return Call(method, call_path(path), status, None, "", names, body)
         captured = path.match.captured if isinstance(path.match, Match) else {}
         key = str(captured.get("name") or captured.get("path") or "")
-        return Call(method, path.namespace.path + path.path, status, version, key, names, body)
+        method = call_method(method, lists=path.operation == "list")
+        return Call(method, call_path(path.namespace.path + path.path), status, version, key, names, body)
 
     def _are_short(self, names: tuple[str, ...]) -> bool:
         """Whether names are kept as they were sent; the usual ones are remembered."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import SECOND_NS
 from labkit.vault.caches import Caches
 from labkit.vault.replication import MODE_KEY
-from labkit.vault.replication.tree.unindexed_writes import UnindexedWrites
+from labkit.vault.replication.unindexed_writes import UnindexedWrites
 from labkit.vault.seal_keys import SealKeys
 from labkit.vault.storage import Storage
 from labkit.vault.storage.barrier import BarrierError

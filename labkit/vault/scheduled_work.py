@@ -19,8 +19,8 @@ from labkit.vault.context import Context, own_work
 from labkit.vault.due_times import RETRY_NS, DueTimes
 from labkit.vault.mounts import CATALOGUE, MOUNTS, ROOT, read_table
 from labkit.vault.sealing.stored_keys import OWN_KEYRING
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.barrier import ROTATION, BarrierError
-from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import StorageView
 from labkit.vault.token_record import IDS
 

@@ -24,8 +24,7 @@ from labkit.vault.files import Files
 from labkit.vault.mounts import ResolvedRoute
 from labkit.vault.seal_keys import SealKeys
 from labkit.vault.sealing.seal import reload_keyring
-from labkit.vault.storage import Storage
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm, Storage
 from labkit.vault.storage.nonce_counts import NonceCounts
 from labkit.vault.walk import clearances, request_answer, request_route, request_walk
 

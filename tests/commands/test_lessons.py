@@ -46,6 +46,15 @@ def test_lessons_are_listed_by_title(four: Path, capsys: pytest.CaptureFixture[s
     assert lines[-1].endswith(" lessons --copy FOLDER")
 
 
+def test_what_a_first_line_announces_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lessons"]) == 0
+    output = capsys.readouterr().out
+
+    assert "You will be able to:" not in output
+    assert "    - save a secret, read it, and encrypt without seeing a key\n" in output
+    assert output.count("\n    - ") == 30, "three of each lesson"
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_the_command_that_opens_them_fits_this_python(
     there: bool, four: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

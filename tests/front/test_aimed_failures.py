@@ -21,6 +21,7 @@ from labkit.doors.hvac import Adapter
 from labkit.doors.requests import Adapter as SessionAdapter
 from labkit.service.message import Request
 from labkit.service.silence import Dropped, Silence
+from labkit.vault.calls import Call
 
 USUAL = [200, 200, 404, 200]
 SECOND_NS = 1_000_000_000
@@ -60,6 +61,16 @@ def test_only_what_is_aimed_at_fails(vault: Vault, path: str, method: str | None
     left = 4 - statuses.count(503)
     assert [aim.times for aim in vault.aims] == [left] * (left > 0)
     assert [call.status for call in vault.calls] == got
+
+
+@pytest.mark.parametrize("path", ["secret/metadata/a", "/v1/secret/metadata/a/"])
+def test_a_listing_is_one_method_however_it_is_sent(vault: Vault, path: str) -> None:
+    for sent in (("LIST", "secret/metadata/a"), ("LIST", "secret/metadata/a/"), ("GET", "secret/metadata/a?list=true")):
+        vault.fail_next(503, path=path, method="LIST")
+        vault.fail_next(429, path=path, method="GET")
+        assert vault.request(*sent).status == 503
+        assert (vault.calls[-1].method, vault.calls[-1].path) == ("LIST", "secret/metadata/a")
+        assert vault.request("GET", "secret/metadata/a?list=false").status == 429
 
 
 def test_post_and_put_are_one_method(vault: Vault) -> None:
@@ -353,6 +364,32 @@ def test_at_a_door_others_act_in_a_thread_of_their_own(vault: Vault) -> None:
         answer = requests.get(f"{url}/v1/secret/data/app", **sent(vault))
 
     assert (answer.json()["data"]["data"], statuses) == ({"n": 0}, [429])
+
+
+@pytest.mark.slow
+def test_what_a_call_raises_behind_a_door_is_kept_for_the_test(vault: Vault) -> None:
+    """The client gets an answer that is no bug of labkit; the request is not carried out."""
+    failed = AssertionError("canary")
+
+    def check() -> None:
+        raise failed
+
+    with vault.serve() as url:
+        vault.before_next(check, path="secret/data/app")
+        answer = requests.get(f"{url}/v1/secret/data/app", **sent(vault))
+
+    assert (answer.status_code, answer.json()) == (
+        500,
+        {"errors": ["the call asked for with before_next raised AssertionError"]},
+    )
+    assert vault.unfired == (failed,)
+    assert vault.calls == [Call("GET", "secret/data/app", 500)]
+    vault.before_next(check)
+    with pytest.raises(AssertionError, match="canary"):
+        vault.get("secret/data/app")
+    assert vault.unfired == (failed,)
+    vault.reset()
+    assert not vault.unfired
 
 
 GIVING_UP: dict[str, Ask] = {

@@ -29,8 +29,14 @@ WRONG: dict[str, tuple[Callable[[Vault], None], str]] = {
         "duration: expected a duration above 0s",
     ),
     "a long one": (lambda vault: vault.delay_next("366d"), "duration: expected a duration above 0s, up to 365d"),
-    "when": (lambda vault: vault.drop_next(when="never"), "when: expected when the connection ends: before or after"),
-    "when of a delay": (lambda vault: vault.delay_next(1, when="never"), "when: expected when the delay comes: before"),
+    "when": (
+        lambda vault: vault.drop_next(when="never"),
+        "when: expected an end of the connection 'before' or 'after' the r",
+    ),
+    "when of a delay": (
+        lambda vault: vault.delay_next(1, when="never"),
+        "when: expected a delay 'before' or 'after' the r",
+    ),
     "errors": (lambda vault: vault.fail_next(503, errors="no"), "errors: expected a list of texts, got 'no'"),
     "an error": (lambda vault: vault.fail_next(503, errors=[7]), "errors: expected a list of texts, got a list"),  # type: ignore[list-item]  # on purpose
     "headers": (lambda vault: vault.fail_next(503, headers=["a"]), "headers: expected a mapping of names to texts"),  # type: ignore[arg-type]  # on purpose

@@ -54,6 +54,29 @@ def test_a_difference_reads_side_by_side(vault: Vault) -> None:
     ]
 
 
+def test_another_error_has_a_note_of_what_came_until_then(vault: Vault) -> None:
+    def program(calls: list[str]) -> None:
+        with vault.expect(calls):
+            vault.request("GET", "sys/health")
+            raise KeyError("x")
+
+    with pytest.raises(KeyError) as caught:
+        program(["GET sys/health", "LIST secret/metadata"])
+    note = caught.value.__notes__[0].splitlines()
+    assert note[0].startswith("until then, 2 calls were expected and 1 came; - marks")
+    assert note[-1] == "- LIST secret/metadata"
+    with pytest.raises(KeyError) as caught:
+        program(["GET sys/health"])
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_a_listing_is_expected_as_list_however_it_is_sent(vault: Vault) -> None:
+    with vault.expect(["LIST secret/metadata/a 404", "LIST secret/metadata/a/", "LIST /v1/secret/metadata"]):
+        vault.list("secret/metadata/a")
+        vault.get("secret/metadata/a?list=true")
+        vault.list("secret/metadata/")
+
+
 def said(vault: Vault, calls: list[str], program: Callable[[], object], **how: bool) -> list[str]:
     """The lines of the difference, none when all is as expected."""
     try:

@@ -346,7 +346,7 @@ def test_what_was_asked_for_and_did_not_happen_fails_the_test(pytester: pytest.P
     result.stdout.fnmatch_lines(
         [
             "*_ test_typo _*",
-            "this was asked for, and did not happen before the test ended:",
+            "this was asked for, and did not happen before the end:",
             "    Aim(any method secret/date/[*]: answered 503, once)",
             "*_ test_forgotten_with _*",
             "    expect(GET sys/health, …) is for a with: nothing was compared",
@@ -354,9 +354,35 @@ def test_what_was_asked_for_and_did_not_happen_fails_the_test(pytester: pytest.P
             "    Aim(any method [*]: no answer, dropped before, once)",
             "*_ test_fails_anyway _*",
             "E       AssertionError: of its own",
+            "*- Captured labkit call -*",
+            "    Aim(any method [*]: wait 2s before, once)",
         ]
     )
-    result.stdout.no_fnmatch_line("*wait 2s*")
+
+
+RAISED = """
+    import urllib.error
+    import urllib.request
+
+    def test_other_writer(labkit_vault, labkit_server):
+        def check():
+            assert labkit_vault.get("secret/data/app").status == 200
+
+        labkit_vault.before_next(check)
+        try:
+            urllib.request.urlopen(labkit_server + "/v1/sys/health")
+        except urllib.error.HTTPError as error:
+            assert error.code == 500
+"""
+
+
+@pytest.mark.slow
+def test_what_was_raised_behind_a_door_fails_the_test(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(RAISED)
+    result = play()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*> *assert labkit_vault.get*", "E *assert 404 == 200"])
 
 
 def test_a_project_lets_aims_be_left(pytester: pytest.Pytester, play: Play) -> None:

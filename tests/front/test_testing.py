@@ -43,6 +43,32 @@ def test_the_environment_is_undone_after_an_error(monkeypatch: pytest.MonkeyPatc
     assert "VAULT_ADDR" not in os.environ
 
 
+def test_what_was_asked_for_in_vain_is_said_at_the_end() -> None:
+    def program(ended_by: Exception | None) -> None:
+        with labkit.testing.patched() as vault:
+            vault.fail_next(503, path="secret/date/app")
+            if ended_by is not None:
+                raise ended_by
+
+    with pytest.raises(AssertionError, match=r"did not happen before the end:\n    Aim.*secret/date.*503, once"):
+        program(None)
+    with pytest.raises(KeyError):
+        program(KeyError("x"))
+
+
+def test_what_a_call_raised_behind_the_port_is_raised_at_the_end() -> None:
+    def check() -> None:
+        raise LookupError("canary")
+
+    def program() -> None:
+        with labkit.testing.patched() as vault:
+            vault.before_next(check)
+            assert requests.get(os.environ["VAULT_ADDR"] + "/v1/sys/health", timeout=9).status_code == 500
+
+    with pytest.raises(LookupError, match="canary"):
+        program()
+
+
 def test_with_tls_the_authority_is_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/none.pem")
     vault = Vault.dev(seed=8)
@@ -104,6 +130,10 @@ def test_contents_are_written_or_refused_by_their_path() -> None:
     labkit.testing.fill(vault, {"sys/mounts/plain": {"type": "kv"}, "plain/a": {"user": "ada"}})
 
     assert vault.get("plain/a").data == {"user": "ada"}
+    with labkit.testing.patched(contents={"secret/data/app": {"data": {"n": 1}}}) as other:
+        assert other.get("secret/data/app").data["data"] == {"n": 1}
+    with pytest.raises(ValueError, match="POST secret/app was refused with 404: Invalid path for a versioned K/V"):
+        labkit.testing.fill(vault, {"secret/app": {"user": "ada"}})
     with pytest.raises(ValueError, match="POST sys/mounts/plain was refused with 400: path is already in use"):
         labkit.testing.fill(vault, {"sys/mounts/plain": {"type": "kv"}})
     with pytest.raises(ValueError, match=r"contents: expected a mapping of paths to the bodies .*, got a list"):

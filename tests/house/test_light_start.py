@@ -57,10 +57,12 @@ FIRST_CIPHERTEXT = """
 from labkit import Vault
 assert Vault.dev().post("transit/encrypt/k", {"plaintext": "AAAA"}).ok
 """
-KEY_PAIRS = {
+# What only key pairs, managed keys, batches, settings, refusals and reads of keys ask transit for.
+NO_PLAIN_ENCRYPTION = {
     *("labkit.rsa_keys", "pathlib", "cryptography.hazmat.primitives.serialization"),
-    *(f"labkit.vault.engines.transit.{name}" for name in ("rsa", "ecdsa", "ed25519", "hash_algorithms", "signatures")),
-    *("labkit.vault.engines.transit.external.external_keys", "labkit.vault.managed_keys"),
+    *(f"labkit.vault.engines.transit.{name}" for name in ("pairs", "hash_algorithms", "signatures", "external")),
+    *(f"labkit.vault.engines.transit.{name}" for name in ("batch", "derivation", "refusals", "settings", "shown_keys")),
+    *("labkit.vault.engine_context", "labkit.vault.managed_keys"),
 }
 
 
@@ -70,7 +72,7 @@ KEY_PAIRS = {
         ("import labkit", FRONT_DOOR),
         ("from labkit import Vault", VAULT),
         (FIRST_ANSWER, FRONT_DOOR | UNASKED | {"pydantic", "yaml", "msgspec", "cryptography.x509"}),
-        (FIRST_CIPHERTEXT, FRONT_DOOR | KEY_PAIRS),
+        (FIRST_CIPHERTEXT, FRONT_DOOR | NO_PLAIN_ENCRYPTION),
     ],
     ids=["front door", "vault", "first answer", "first ciphertext"],
 )
@@ -85,14 +87,26 @@ def test_what_is_loaded_is_seen(checkout: Path) -> None:
     assert "sys" not in loaded
 
 
+@pytest.mark.parametrize("code", [FIRST_ANSWER, FIRST_CIPHERTEXT], ids=["first answer", "first ciphertext"])
+def test_nothing_is_compiled_from_text(code: str, checkout: Path) -> None:
+    floor = "import json, cryptography.hazmat.primitives.ciphers.aead\n"
+    watched = "import sys; sys.addaudithook(lambda event, given: event == 'compile' and print(given[1], given[0]))\n"
+
+    said = said_by(f"{floor}{watched}eval('1 + 1')\n{code}", checkout)
+
+    assert [line for line in said.splitlines() if line.startswith("<string>")] == ["<string> b'1 + 1'"]
+
+
 def loaded_by(code: str, checkout: Path) -> set[str]:
     """The modules that a fresh process loads to run some code, beyond what every process has."""
+    watched = f"import sys; had = set(sys.modules)\n{code}\nprint(*(set(sys.modules) - had))"
+    return set(said_by(watched, checkout).split())
+
+
+def said_by(code: str, checkout: Path) -> str:
+    """What a fresh process prints that runs some code."""
     finished = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"import sys; had = set(sys.modules)\n{code}\nprint(*(set(sys.modules) - had))",
-        ],
+        [sys.executable, "-c", code],
         cwd=checkout,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -100,4 +114,4 @@ def loaded_by(code: str, checkout: Path) -> set[str]:
         check=False,
     )
     assert finished.returncode == 0, finished.stderr
-    return set(finished.stdout.split())
+    return finished.stdout

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from labkit.hunt.beginnings import of_file
 from labkit.hunt.drawing import drawn
 from labkit.hunt.quiet import what_is_left
 from labkit.hunt.world import World, read, world_of
@@ -30,6 +32,17 @@ def test_what_is_left_is_named(harm: Callable[[World], object], left: str):
     harm(world)
 
     assert what_is_left(world) == left
+
+
+@pytest.mark.parametrize("seed", [3, 5, 13, 15, 16])
+def test_a_node_that_was_to_go_down_in_a_commit_is_not_so_when_it_is_quiet(seed: int):
+    found = drawn(seed, "runbook", of_file(str(Path(__file__).parents[1] / "zoo" / "lossy.yaml")))
+    assert any(step["do"] == "crash-in-commit" for step in found.data["timeline"])
+    world = world_of(read(found.data))
+    world.run()
+
+    assert what_is_left(world) == ""
+    assert not any("interruption" in store.state() for store in world.parts.stores.values())
 
 
 @pytest.mark.slow

@@ -282,6 +282,20 @@ def test_only_a_node_that_leads_can_end_inside_a_commit(quiet):
         quiet.crash_in_commit("paris", "soon")
 
 
+@pytest.mark.parametrize(("undone", "goes_down"), [("paris", False), ("paris-1", False), ("paris-2", True)])
+def test_a_restart_takes_back_that_a_node_is_to_go_down(calm, undone, goes_down):
+    calm.crash_in_commit("paris")
+    before = calm.faults.meters.changes
+    calm.restart(undone)
+    assert (calm.faults.meters.changes > before) != goes_down
+    if goes_down:
+        with pytest.raises(TimeoutError):
+            calm["paris"].post("secret/data/a", {"data": {"b": 1}}, timeout="1s")
+    else:
+        assert calm["paris"].post("secret/data/a", {"data": {"b": 1}}).ok
+    assert calm.queries.is_running("paris-1") != goes_down
+
+
 def test_damage_may_meet_it_and_a_resumed_leader_too(calm):
     calm.crash_in_commit("paris-1", "before")
     calm["paris"].post("sys/policies/acl/none", {"policy": ""})

@@ -46,3 +46,4 @@ def test_over_a_line_that_loses_messages_the_law_does_not_hold(names):
 
     assert len(behind) == 5
     assert max(behind) > 3 * by_formula(0.01, ONE_WAY_S)
+    assert {row["by the law"] for row in names["rows"]} == {by_formula(0.01, ONE_WAY_S)}

@@ -57,10 +57,10 @@ def test_a_prediction_is_sealed_by_its_reveal(here, vault):
     here.predict("latest", 7, sure=3)
     here.predict("latest", 3, sure=3)
     vault.post(APP, {"data": {}})
-    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; this lab shows 2."
+    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; this vault shows 2."
     assert "You said 3, and that stays; 2 stands beside it." in here.predict("latest", 2).lines
     assert here.predict("latest", 3).lines[:2] == ("Which version is the latest?", "You said 3, and that stays.")
-    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; later you said 2; this lab shows 2."
+    assert here.reveal("latest", vault).lines[0] == "You said 3 and were certain; later you said 2; this vault shows 2."
     assert kept(here)["99/predict/latest"]["answer"] == 3
 
 
@@ -92,6 +92,21 @@ def test_a_lab_that_was_not_run_so_far_seals_nothing(here, vault):
     vault.delete(APP)
     assert here.reveal("latest", vault)[:2] == (NOT_YET, ("Write it first.",))
     assert "revealed" not in kept(here)["99/predict/latest"]
+
+
+def test_a_result_that_tells_an_outcome_is_shown_once_that_is_revealed(here, vault):
+    assert here.show("latest", vault)[:2] == (
+        NOT_ATTEMPTED,
+        ("Predict 'latest' first: what stands here tells its outcome.",),
+    )
+    here.predict("latest", 1)
+    assert here.show("latest", vault).lines == (
+        "Reveal the prediction 'latest' first: what stands here tells its outcome.",
+    )
+    here.reveal("latest", vault)
+    assert here.show("latest", vault) is vault
+    with pytest.raises(ValueError, match="a prediction of this lesson"):
+        here.show("x", vault)
 
 
 def test_a_measure_that_fails_is_no_verdict(tmp_path, vault):
@@ -296,7 +311,30 @@ def test_without_an_answer_it_says_how_sure_is_written(here):
 def test_what_is_sealed_says_how_to_begin_again(here, vault):
     here.predict("latest", 1)
     here.reveal("latest", vault)
-    assert here.predict("latest", 2).lines[2] == "`labkit lessons --reset 99` begins the lesson again."
+    assert here.predict("latest", 2).lines[2] == (
+        "`labkit lessons --reset 99` begins the lesson again: it forgets what you said, and puts the notebook back as "
+        "delivered; both are kept under other names."
+    )
+
+
+@pytest.mark.parametrize("verb", ["start", "check", "hint", "predict", "reveal"])
+def test_without_a_name_the_names_are_listed(here, verb):
+    with pytest.raises(ValueError, match="latest" if verb in ("predict", "reveal") else "two"):
+        getattr(here, verb)()
+
+
+def test_a_hint_after_a_new_start_says_of_what_it_is(here):
+    since = "you have begun again since"
+    vault = here.start("two")
+    vault.post(APP, {"data": {"n": 3}})
+    here.check("two", vault)
+    assert since not in repr(here.hint("two"))
+    again = here.start("two")
+    here.check("two", again)
+    assert since in repr(here.hint("two"))
+    again.post(APP, {"data": {"n": 4}})
+    here.check("two", again)
+    assert since not in repr(here.hint("two"))
 
 
 def test_functions_climb_by_what_they_do_whatever_the_check_sees(here):
@@ -357,7 +395,7 @@ def test_what_is_near_enough_is_said_to_be(tmp_path, vault):
     said = here.reveal("latest", vault)
 
     assert said.outcome == "as you said"
-    assert said.lines[0] == "You said 2 and were certain; this lab shows 1, which is near enough."
+    assert said.lines[0] == "You said 2 and were certain; this vault shows 1, which is near enough."
 
 
 def test_what_is_done_names_the_next_notebook_if_there_is_one(tmp_path):
@@ -365,6 +403,14 @@ def test_what_is_done_names_the_next_notebook_if_there_is_one(tmp_path):
 
     assert first.done().rows[-1] == ("the next notebook", "01_secret_versions.ipynb")
     assert last.done().rows[-1][0].startswith("exercise ")
+
+
+def test_what_was_seen_ends_with_one_mark(tmp_path, vault):
+    asking = replace(TWO.conditions[1], says=lambda seen: "did you mean two?")
+    plan_of_one = replace(PLAN, exercises=(replace(TWO, conditions=(TWO.conditions[0], asking)),))
+    vault.post(APP, {"data": {"n": 3}})
+
+    assert "Seen here: did you mean two?" in Lesson(plan_of_one, str(tmp_path)).check("two", vault).lines
 
 
 def test_after_a_right_answer_nothing_is_left_to_hint_at(here):

@@ -21,6 +21,7 @@ def test_missed_questions_come_first_then_exercises_then_what_was_not_asked(tmp_
     ProgressFile(tmp_path).put("06/check/stall", {"skill": "seen"})
     ProgressFile(tmp_path).put("06/check/fence", {"skill": "with help"})
     ProgressFile(tmp_path).put("06/check/clean_up", {"skill": "again later"})
+    ProgressFile(tmp_path).put("05/check/by_hand", {"skill": "alone"})
     lines = due(ProgressFile(tmp_path))
     text = "\n".join(lines)
 
@@ -30,6 +31,7 @@ def test_missed_questions_come_first_then_exercises_then_what_was_not_asked(tmp_
     assert "Clean up" not in text
     assert text.index("Not asked yet:") < text.index(third.asks)
     assert second.asks not in text
+    assert text.index(third.asks) < text.index("Known so far; once more, some days later,") < text.index("first go")
 
 
 def test_all_done_is_said(tmp_path):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labkit.lessons.tour import LESSON
 from labkit.lessons.tour.questions import ORDERS, PATH
 from labkit.lessons.tour.sixth import start
+from tests.notebooks.test_form import cells_of
+from tests.notebooks.test_notebooks import run
 
 
 def test_it_takes_as_long_as_it_says():
@@ -21,6 +25,16 @@ def test_a_planned_switch_loses_nothing():
     lab.failover("paris", "tokyo")
 
     assert all(lab["tokyo"].get(f"{PATH}/{number}").ok for number in range(1, ORDERS + 2))
+
+
+def test_what_led_to_the_loss_of_the_stretch_is_the_line():
+    left: dict[str, Any] = {"__name__": "__main__"}
+    for kind, source in cells_of("00"):
+        if kind == "code" and ("calm" in source or "import" in source):
+            shown = run(source, left)
+
+    assert "from paris-1 to tokyo-1, sent at" in shown.steps[1].sentence
+    assert "is lost on its way: paris-1 goes down" in shown.steps[1].sentence
 
 
 def test_lisbon_is_empty():

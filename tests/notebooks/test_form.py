@@ -16,6 +16,17 @@ from labkit.places import notebooks
 from tests.notebooks.test_notebooks import run
 
 LONGEST_TEXT, LONGEST_BETWEEN = 90, 120
+NOT_ASKED = {
+    "00": [
+        'table("After a planned switch", [{"order": number, "in tokyo": ok} for number, ok in enumerate(found, 1)])'
+    ],
+    "02": [
+        'table("The key rows", [{"setting": one, **{when: key[one] for when, key in known.items()}} for one in names])'
+    ],
+    "05": ['table("A node is lost", [{"leads now": one["paris"].active, "a write was answered after": waited}])'],
+    "07": ["picture"],
+}
+"""What is shown to everybody after a reveal, since no prediction of its lesson asks for it."""
 HEADINGS = ("## Stretch", "## Unlike real servers")
 
 EACH = pytest.mark.parametrize("number", LESSONS)
@@ -41,7 +52,12 @@ def place(cells: list[tuple[str, str]], text: str) -> int:
 def problems_between(cells: list[tuple[str, str]], first: int, last: int) -> list[str]:
     """The code cells between two places that end in an expression, which a notebook shows."""
     between = [source for kind, source in cells[first + 1 : last] if kind == "code"]
-    return [source for source in between if isinstance(ast.parse(source).body[-1], ast.Expr)]
+    return [source for source in between if is_shown(source)]
+
+
+def is_shown(source: str) -> bool:
+    """Whether a cell ends in an expression, which a notebook shows."""
+    return isinstance(ast.parse(source).body[-1], ast.Expr)
 
 
 @EACH
@@ -118,6 +134,20 @@ def test_a_lesson_with_clusters_keeps_pictures_and_its_reveals_play(number):
     assert plan(number).questions[0].look
 
 
+@EACH
+def test_what_follows_a_reveal_tells_its_outcome_to_nobody_who_did_not_predict(number):
+    """A result between a reveal and the exercises is shown by the kit, or is of what no prediction asks."""
+    cells = cells_of(number)
+    first = place(cells, f'here.reveal("{plan(number).questions[0].name}"')
+    exercises = next(at for at, (_, source) in enumerate(cells) if source.startswith("## Exercise 1"))
+    ends = [source.splitlines()[-1] for kind, source in cells[first:exercises] if kind == "code" and is_shown(source)]
+
+    assert [last for last in ends if not last.startswith("here.")] == NOT_ASKED.get(number, [])
+    for at, (_, source) in enumerate(cells):
+        for name in re.findall(r'here\.show\("(\w+)"', source):
+            assert place(cells, f'here.reveal("{name}"') < at
+
+
 def test_an_expression_between_is_found():
     cells = [("code", "a = 1"), ("code", "b = 2"), ("markdown", "c"), ("code", "b = 3\nb"), ("code", "d")]
 
@@ -134,7 +164,8 @@ def test_it_shows_the_same_when_it_runs_twice_and_each_cell_runs_twice_in_place(
     assert len(doubled) == len(once)
     assert list(Path().iterdir()) == [], "what is not answered writes nothing"
     checks = [said for said in once if said.startswith("NOT ATTEMPTED: ")]
-    assert len(checks) == len(plan(number).questions) + len(plan(number).exercises)
+    waiting = sum("here.show(" in source for kind, source in cells_of(number) if kind == "code")
+    assert len(checks) == len(plan(number).questions) + len(plan(number).exercises) + waiting
 
 
 @pytest.mark.slow
@@ -165,7 +196,7 @@ def test_what_is_predicted_is_revealed(number, tmp_path, monkeypatch):
 
     assert outcomes.count("sealed") == len(questions)
     assert [text.partition(" show")[0] for text in revealed] == [
-        "these runs" if question.takes_runs else "this lab" for question in questions
+        "these runs" if question.takes_runs else f"this {question.world.__name__.lower()}" for question in questions
     ]
 
 

@@ -6,6 +6,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound, Unsupported
@@ -48,6 +50,30 @@ def test_a_route_captures_from_the_path():
 def test_what_matches_nothing_is_404(path):
     with pytest.raises(NotFound, match="unsupported path"):
         TABLE.match("read", path)
+
+
+def test_a_plain_name_at_the_end_needs_no_regex():
+    route = Route("read", "keys/<name>", read_key, (NAME,))
+
+    assert Table((route,)).match("read", "keys/orders2").captured == {"name": "orders2"}
+    assert route._regex is None
+    assert Table((route,)).match("read", "keys/orders-2").captured == {"name": "orders-2"}
+    assert route._regex is not None
+
+
+@pytest.mark.parametrize("operation", ["read", "list"])
+@pytest.mark.parametrize("field", [NAME, fields.segment("name", "segment"), fields.path("name"), fields.folder("name")])
+@given(path=st.from_regex(r"(keys/?)?[aZ0_./ ü²-]*", fullmatch=True))
+def test_what_a_path_gives_is_what_the_regex_finds(operation, field, path):
+    for pattern in ("keys/<name>", "keys/<name>/", "<name>", "keys/", "keys"):
+        route = Route(operation, pattern, *((read_key, (field,)) if "<" in pattern else (lambda ctx: None,)))
+        found = route.regex.fullmatch(path)
+        try:
+            captured = Table((route,)).match(operation, path).captured
+        except NotFound:
+            captured = None
+
+        assert captured == (None if found is None else found.groupdict())
 
 
 def test_a_known_path_with_another_operation_is_405():

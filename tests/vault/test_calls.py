@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from labkit.service.call_names import MAX_NAME_CHARACTERS, MAX_NAMES
 from labkit.service.message import respond
+from labkit.service.silence import Dropped
 from labkit.vault import calls
 from labkit.vault.calls import Call, Calls
 
@@ -93,9 +96,31 @@ def test_calls_can_be_gone_through_indexed_and_sliced(service):
     assert len(service.calls) == 3
     assert [call.path[-1] for call in service.calls] == ["0", "1", "2"]
     assert [call.path[-1] for call in service.calls[1:]] == ["1", "2"]
-    assert repr(service.calls) == "Calls(3)"
+    assert repr(service.calls) == "Calls(3: " + ", ".join(f"GET secret/data/{number} 404" for number in range(3)) + ")"
+    assert service.calls == list(service.calls) != []
+    service.drop_next()
+    with pytest.raises(Dropped):
+        service.get("secret/data/0")
+    for number in range(1, 10):
+        service.get(f"secret/data/{number}")
+    assert repr(service.calls).startswith("Calls(13: …, GET secret/data/0 dropped, GET secret/data/1 404, ")
     service.calls.clear()
-    assert len(service.calls) == 0
+    assert service.calls == []
+    assert (repr(service.calls), service.calls == "") == ("Calls(0)", False)
+
+
+def test_a_listing_is_one_call_however_it_was_sent(service):
+    for method, path in (
+        ("LIST", "secret/metadata/a"),
+        ("LIST", "secret/metadata/a/"),
+        ("GET", "secret/metadata/a?list=true"),
+        ("GET", "/v1/secret/metadata/a/?list=1"),
+    ):
+        service.request(method, path, None, {"x-vault-token": service.root_token})
+    assert {(call.method, call.path) for call in service.calls} == {("LIST", "secret/metadata/a")}
+    service.request("GET", "secret/metadata/a/?list=no", None, {"x-vault-token": service.root_token})
+    service.get("secret/metadata/a?list=false")
+    assert [call.method for call in service.calls[-2:]] == ["GET", "GET"]
 
 
 def test_calls_are_bounded_in_number(service, monkeypatch):

@@ -9,8 +9,8 @@ from labkit.vault.core import Leadership, NamesOnly, Settings
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.seal_keys import SealKeys
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.barrier import new_keyring
-from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import CachedRecords
 
 PRIMARY = advance(Mode(), "enable_primary", cluster_id="set")

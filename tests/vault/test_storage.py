@@ -19,11 +19,10 @@ from labkit.vault.policies.store import TEXTS
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.tree.journal import WAL_KEY
 from labkit.vault.replication.tree.kept_index import TAIL
-from labkit.vault.replication.tree.unindexed_writes import MARK
+from labkit.vault.replication.unindexed_writes import MARK
 from labkit.vault.sealing.seal import SEAL_CONFIG
-from labkit.vault.storage import TOKENS, UNDECIDING, Storage, StoreError
+from labkit.vault.storage import TOKENS, UNDECIDING, StaleTerm, Storage, StoreError, check_term
 from labkit.vault.storage.barrier import KEYRING
-from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
 from labkit.vault.token_record import IDS, OLD_ACCESSORS, OLD_CHILDREN
@@ -263,3 +262,13 @@ def test_what_decides_about_no_request_is_data_and_what_journal_and_election_kee
         mount.own_prefix,
     ):
         assert not key.startswith(UNDECIDING), key
+
+
+@pytest.mark.parametrize("term", [7, 8])
+def test_the_newest_term_and_later_ones_pass(term):
+    check_term(term, 7)
+
+
+def test_an_older_term_is_stopped():
+    with pytest.raises(StaleTerm, match="term 6 is over: a newer leader claimed term 7"):
+        check_term(6, 7)

@@ -53,7 +53,7 @@ def request(run: RecordedRun, number: int) -> Cause:
     while True:
         _, sent_ns, _, source, target, what, *_ = run.rows[number]
         if source in run.operators:
-            sentence = f"an operator asks {target} for it{who(run, number)}"
+            sentence = f"an operator sends {target} the request that led to it{who(run, number)}"
             return Cause(CauseStep(sent_ns, sentence, number), None, OPERATOR)
         if source in run.clients:
             return Cause(CauseStep(sent_ns, f"{source} sends {target} a request", number), None, WORK)

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from labkit.lab.invariants.rules import CARRIED_ONCE
@@ -16,18 +17,18 @@ from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ENDED, Committed
 
-MAX_KEPT = 512
-"""How many attempts are kept: one that comes again does so soon."""
+MIN_KEPT, DROPPED_AT_ONCE = 512, 512
+"""How many of the newest attempts are kept at least, for one that comes again does so soon, and how many go at once."""
 
 
 class CarriedOnce(StandingRule):
     """The newest attempts that committed something, and in which history."""
 
-    __slots__ = ("_done", "_histories")
+    __slots__ = ("_current", "_done")
 
     def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
         super().__init__(scene, state)
-        self._histories = scene.queries.parts.ledger.histories
+        self._current = scene.queries.parts.ledger.histories.current
         self._done: dict[Correlation, int] = dict(state.get("done", ()))
 
     @property
@@ -41,15 +42,18 @@ class CarriedOnce(StandingRule):
 
     def on_committed(self, report: Committed) -> None:
         """Judge the last step of an attempt."""
-        correlation = report.correlation
-        if correlation is None or not report.commits or report.part not in ("", ENDED):
+        correlation, part = report.correlation, report.part
+        if correlation is None or not report.commits or (part and part != ENDED):
             return
         self.judged += 1
-        history = self._histories.current.get(report.cluster, -1)
-        done = self._done
-        if done.get(correlation) == history:
+        history, done = self._current.get(report.cluster, -1), self._done
+        kept = len(done)
+        before = done.setdefault(correlation, history)
+        if len(done) > kept:  # nearly always: it is the first time
+            if kept >= MIN_KEPT + DROPPED_AT_ONCE:
+                self._done = dict(islice(done.items(), DROPPED_AT_ONCE, None))
+        elif before == history:
             who = f"attempt {correlation.attempt} of request {correlation.number} of {correlation.asker}"
             self._scene.found(CARRIED_ONCE, f"{report.cluster} carried {who} out twice")
-        done[correlation] = history
-        if len(done) > MAX_KEPT:
-            del done[next(iter(done))]
+        else:
+            done[correlation] = history

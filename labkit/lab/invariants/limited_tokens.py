@@ -64,13 +64,13 @@ class LimitedTokens(StandingRule):
 
     def on_answered(self, report: RequestAnswered) -> None:
         """Judge by which token something was carried out; note one that was issued or renewed."""
-        answer, body = report.answer, report.answer.body
-        if self._limits and 200 <= answer.status < 300:
-            request = report.request
-            if request.headers.get("X-Vault-Token", "") not in self._endless or "sys/" in request.path:
+        _, node, request, (status, _, body, _), _ = report
+        if self._limits and 200 <= status < 300:
+            _, path, headers, _, _ = request
+            if headers.get("X-Vault-Token", "") not in self._endless or "sys/" in path:
                 self._judge(report)
         if type(body) is dict and (body.get("auth") or body.get("wrap_info")):
-            self._note(self._scene.queries.parts.nodes[report.node].core.now(), body)
+            self._note(self._scene.queries.parts.nodes[node].core.now(), body)
 
     def _judge(self, report: RequestAnswered) -> None:
         text = _token_of(report.request)

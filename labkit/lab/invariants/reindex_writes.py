@@ -42,6 +42,8 @@ class ReindexWrites(StandingRule):
 
     def on_committed(self, report: Committed) -> None:
         """Judge a write while a reindex is under way; one that had waited for a Fetch is spared."""
+        if not self._begun:
+            return
         if report.cluster not in self._begun or report.correlation is None or report.part not in ("", BEGUN):
             return
         queries = self._scene.queries

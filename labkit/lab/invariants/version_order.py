@@ -12,12 +12,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from labkit.lab.invariants.rules import VERSION_ORDER
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
+from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ANSWERED, AskEnded, Committed, OperationEnded, RequestAnswered
-from labkit.lab.wire.seen_versions import made_version
+from labkit.lab.wire.seen_versions import SeenVersion, made_version
 from labkit.service.durations import in_seconds
 
 MAX_ANSWERS = 16
@@ -25,6 +27,12 @@ MAX_ANSWERS = 16
 
 Secret = tuple[str, int]
 """The path of a secret, and the number of the history that has its versions."""
+
+AnswerRow = tuple[int, int, str, bool]
+"""The fields of an answer: nearly all are only compared, and a bare tuple is made in a tenth of the time."""
+
+MadeRow = tuple[int, Secret, int]
+"""Which attempt of a write made a version, of which secret, and which."""
 
 
 class VersionAnswered(NamedTuple):
@@ -52,15 +60,17 @@ class AttemptVersion(NamedTuple):
 class VersionOrder(StandingRule):
     """The newest answers of each secret, when its life began, and what was made for whoever waits for an answer."""
 
-    __slots__ = ("_answers", "_histories", "_lives", "_made")
+    __slots__ = ("_answers", "_awaited", "_current", "_lives", "_made")
 
     def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
         super().__init__(scene, state)
-        self._histories = scene.queries.parts.ledger.histories
-        self._answers: dict[Secret, tuple[VersionAnswered, ...]] = dict(state.get("answers", ()))
+        ledger = scene.queries.parts.ledger
+        self._current, self._awaited = ledger.histories.current, ledger.awaited
+        self._answers: dict[Secret, tuple[AnswerRow, ...]] = dict(state.get("answers", ()))
         self._lives: dict[Secret, int] = dict(state.get("lives", ()))
-        self._made: dict[tuple[str, int], dict[int, AttemptVersion]] = {
-            asked: dict(attempts) for asked, attempts in state.get("made", {}).items()
+        self._made: dict[tuple[str, int], tuple[MadeRow, ...]] = {  # the newest attempt first
+            asked: tuple([(attempt, *row) for attempt, row in reversed(attempts.items())])
+            for asked, attempts in state.get("made", {}).items()
         }
 
     @property
@@ -79,7 +89,10 @@ class VersionOrder(StandingRule):
             **super().state(),
             "answers": dict(self._answers),
             "lives": dict(self._lives),
-            "made": {asked: dict(attempts) for asked, attempts in self._made.items()},
+            "made": {
+                asked: {attempt: AttemptVersion(secret, version) for attempt, secret, version in reversed(rows)}
+                for asked, rows in self._made.items()
+            },
         }
 
     def on_committed(self, report: Committed) -> None:
@@ -87,72 +100,95 @@ class VersionOrder(StandingRule):
         made = report.made
         if made is None:
             return
-        queries = self._scene.queries
-        secret = made.path, self._histories.current[report.cluster]
-        if not made.version:
-            self._lives[secret] = queries.now
+        path, version, _ = made
+        secret, correlation = (path, self._current[report.cluster]), report.correlation
+        if not version:
+            self._lives[secret] = self._scene.queries.now
             self._answers.pop(secret, None)
-        elif report.correlation is not None and queries.is_awaited(report.correlation):
-            attempts = self._made.setdefault(report.correlation[:2], {})
-            attempts[report.correlation.attempt] = AttemptVersion(secret, made.version)
+        elif correlation is not None:
+            asker, number, attempt = correlation
+            asked = asker, number
+            if asked in self._awaited:
+                self._made[asked] = ((attempt, secret, version), *self._made.get(asked, ()))
 
     def on_answered(self, report: RequestAnswered) -> None:
         """Judge a write under check-and-set: the version that it makes is the next after the one that it names."""
-        body = report.request.body
-        if type(body) is not dict or "options" not in body or not report.answer.ok:
+        _, _, request, answer, correlation = report
+        body = request.body
+        if type(body) is not dict or "options" not in body or not answer.ok:
             return
-        made, options = made_version(report.request, report.answer), body["options"]
+        made, options = made_version(request, answer), body["options"]
         cas = options.get("cas") if isinstance(options, dict) else None
         if made is None or not made.version or type(cas) is not int:
             return
         self.judged += 1
         if made.version != cas + 1:
-            what = f"a write of {report.correlation.asker} that is to follow version {cas} of {made.path}"
+            what = f"a write of {correlation.asker} that is to follow version {cas} of {made.path}"
             self._scene.found(VERSION_ORDER, f"{what} made version {made.version}")
 
     def on_operation_ended(self, report: OperationEnded) -> None:
         """Judge what a client was answered."""
-        if report.seen is not None or self._made:
-            self._end(report, report.client)
+        at_ns, started_ns, client, _, _, cluster, outcome, _, _, correlation, seen = report
+        if seen is not None:
+            self._judge_reading(cluster, seen, started_ns, (at_ns, seen.version, client, False))
+        elif self._made:
+            made = self._made_for(correlation, outcome)
+            if made is not None:
+                self._judge(made[1], started_ns, (at_ns, made[2], client, True))
 
     def on_ask_ended(self, report: AskEnded) -> None:
         """Judge what an operator was answered."""
-        if report.seen is not None or self._made:
-            self._end(report, report.asker)
-
-    def _end(self, report: OperationEnded | AskEnded, asker: str) -> None:
-        seen, correlation = report.seen, report.correlation
+        at_ns, started_ns, asker, seen = report.at_ns, report.started_ns, report.asker, report.seen
         if seen is not None:
-            history = self._histories.current.get(report.cluster)
-            if seen.version and history is not None:
-                answer = VersionAnswered(report.at_ns, seen.version, asker, False)
-                self._judge((seen.path, history), report.started_ns, answer)
-            return
-        attempts = self._made.pop(correlation[:2], None)
-        if attempts is not None and report.outcome == ANSWERED:
-            # What an earlier attempt made may be answered by a later one.
-            made = attempts.get(correlation.attempt) or attempts[max(attempts)]
-            self._judge(made.secret, report.started_ns, VersionAnswered(report.at_ns, made.version, asker, True))
+            self._judge_reading(report.cluster, seen, started_ns, (at_ns, seen.version, asker, False))
+        elif self._made:
+            made = self._made_for(report.correlation, report.outcome)
+            if made is not None:
+                self._judge(made[1], started_ns, (at_ns, made[2], asker, True))
 
-    def _judge(self, secret: Secret, started_ns: int, answer: VersionAnswered) -> None:
+    def _made_for(self, correlation: Correlation, outcome: str) -> MadeRow | None:
+        """Return what an operation that has ended made, if it was answered; it is kept no longer."""
+        asker, number, attempt = correlation
+        rows = self._made.pop((asker, number), None)
+        if rows is None or outcome != ANSWERED:
+            return None
+        for row in rows:
+            if row[0] == attempt:
+                return row
+        return max(rows, key=itemgetter(0))  # what an earlier attempt made may be answered by a later one
+
+    def _judge_reading(self, cluster: str, seen: SeenVersion, started_ns: int, row: AnswerRow) -> None:
+        history = self._current.get(cluster)
+        if seen.version and history is not None:
+            self._judge((seen.path, history), started_ns, row)
+
+    def _judge(self, secret: Secret, started_ns: int, row: AnswerRow) -> None:
         """Compare an answer with those that came before its operation began, and keep it if it is the newest."""
-        if self._lives.get(secret, -1) >= started_ns:
+        if self._lives and self._lives.get(secret, -1) >= started_ns:
             return
         answers = self._answers.get(secret)
         if answers is None:
-            self._answers[secret] = (answer,)
+            self._answers[secret] = (row,)
             return
         self.judged += 1
-        _, version, _, is_write = answer
+        _, version, _, is_write = row
+        newest_ns, newest, _, _ = answers[-1]
+        if newest_ns >= started_ns or version < newest + is_write:  # else it is in order, as nearly all are
+            self._look_back(secret[0], answers, started_ns, row)
+        if version > newest:
+            self._answers[secret] = (*answers[-MAX_ANSWERS + 1 :], row)
+
+    def _look_back(self, path: str, answers: tuple[AnswerRow, ...], started_ns: int, row: AnswerRow) -> None:
+        """Compare an answer with the newest of those that it must come after, or that it must not be the same as."""
+        _, version, _, is_write = row
         for other in reversed(answers):
-            before = other.at_ns < started_ns
-            twice = other.version == version and is_write and other.is_write
+            at_ns, earlier, _, was_write = other
+            before = at_ns < started_ns
+            twice = earlier == version and is_write and was_write
             if before or twice:
-                if twice or version < other.version + (is_write and before):
-                    self._found(secret[0], other, answer, twice=twice)
-                break
-        if version > answers[-1].version:
-            self._answers[secret] = (*answers[-MAX_ANSWERS + 1 :], answer)
+                if twice or version < earlier + (is_write and before):
+                    self._found(path, VersionAnswered(*other), VersionAnswered(*row), twice=twice)
+                return
 
     def _found(self, path: str, other: VersionAnswered, answer: VersionAnswered, *, twice: bool) -> None:
         if twice:

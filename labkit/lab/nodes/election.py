@@ -15,8 +15,7 @@ from functools import lru_cache
 
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.service.record import NamedTuple
-from labkit.vault.storage import Storage
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm, Storage
 from labkit.vault.storage.records import decode_record, encode_record
 
 RENEW_NS = SECOND_NS

@@ -8,6 +8,7 @@ What only pictures and explanations need is recorded without end beside a trace;
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
@@ -17,7 +18,35 @@ NEWEST_ROWS = 10_000
 """How many of the newest rows of each such record a lab without a trace keeps at least; it never has twice as many."""
 
 
-class Chunks(Sequence[Row], Generic[Row]):
+class GrowingRows(Sequence[Row], Generic[Row]):
+    """A sequence of rows that only grows; ``_at`` returns that of a place from 0 on."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _at(self, place: int) -> Row: ...
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self) | list | tuple):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        wanted = place + len(self) if place < 0 else place
+        if not 0 <= wanted < len(self):
+            raise IndexError(f"row {place} of {len(self)}")
+        return self._at(wanted)
+
+
+class Chunks(GrowingRows[Row]):
     """A sequence of immutable rows; ``state`` seals what is open, and a sealed chunk never changes.
 
     ``read`` makes a row of what was appended; without it the two are the same.  With ``newest``, at least so many of
@@ -53,26 +82,13 @@ class Chunks(Sequence[Row], Generic[Row]):
         for chunk in (self._open, *reversed(self._sealed)):
             yield from map(self._read, reversed(chunk))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Chunks | list | tuple):
-            return NotImplemented
-        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]  # it grows
-
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Row]: ...
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return list(self)[place]
-        wanted = place + len(self) if place < 0 else place
-        for chunk in (*self._sealed, self._open):
-            if 0 <= wanted < len(chunk):
-                return self._read(chunk[wanted])
-            wanted -= len(chunk)
-        raise IndexError(f"row {place} of {len(self)}")
+    def _at(self, place: int) -> Row:
+        chunks = iter((*self._sealed, self._open))
+        chunk = next(chunks)
+        while place >= len(chunk):
+            place -= len(chunk)
+            chunk = next(chunks)
+        return self._read(chunk[place])
 
     def state(self) -> tuple[tuple[Any, ...], ...]:
         """Return all rows in sealed chunks: few, as a chunk takes in those before it that are not longer."""

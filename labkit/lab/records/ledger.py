@@ -84,7 +84,7 @@ class FailedAsk(NamedTuple):
 class Ledger:
     """What clients were answered, kept apart from what servers stored."""
 
-    __slots__ = ("_counts", "_waiting", "failed_asks", "operations", "writes")
+    __slots__ = ("_counts", "awaited", "failed_asks", "operations", "writes")
 
     def __init__(self, state: dict[str, Any] | None = None, newest: int = 0) -> None:
         state = state or {}
@@ -92,7 +92,7 @@ class Ledger:
         self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()), EndedOperation._make, newest)
         self.failed_asks: Chunks[FailedAsk] = Chunks(state.get("failed_asks", ()), _as_failed_ask, newest)
         self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
-        self._waiting: dict[tuple[str, int], dict[int, CommittedWrite]] = {
+        self.awaited: dict[tuple[str, int], dict[int, CommittedWrite]] = {
             asked: dict(attempts) for asked, attempts in state.get("waiting", {}).items()
         }
 
@@ -122,11 +122,11 @@ class Ledger:
     @property
     def waiting(self) -> int:
         """How many operations committed something and wait for their answer."""
-        return len(self._waiting)
+        return len(self.awaited)
 
     def commit(self, correlation: Correlation, committed: CommittedWrite) -> None:
         """Note that an attempt, for whose answer somebody waits, committed something; its answer is not sent yet."""
-        self._waiting.setdefault(correlation[:2], {})[correlation.attempt] = committed
+        self.awaited.setdefault(correlation[:2], {})[correlation.attempt] = committed
 
     def end(
         self, at_ns: int, client: str, path: str, outcome: str, correlation: Correlation, cluster: str = ""
@@ -134,7 +134,7 @@ class Ledger:
         """Note how an operation ended, and which cluster answered; return whether that was an acknowledged write."""
         self.operations.append((at_ns, outcome))
         self._counts[outcome] += 1
-        attempts = self._waiting.pop(correlation[:2], None)
+        attempts = self.awaited.pop(correlation[:2], None)
         if attempts is None or outcome != ANSWERED or path.startswith("sys/"):
             return False
         committed = attempts.get(correlation.attempt)
@@ -158,7 +158,7 @@ class Ledger:
             "operations": self.operations.state(),
             "failed_asks": self.failed_asks.state(),
             "counts": dict(self._counts),
-            "waiting": {asked: dict(attempts) for asked, attempts in self._waiting.items()},
+            "waiting": {asked: dict(attempts) for asked, attempts in self.awaited.items()},
         }
 
 

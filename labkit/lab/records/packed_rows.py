@@ -13,9 +13,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Final, TypeVar
 
-from labkit.lab.records.chunks import Chunks
+from labkit.lab.records.chunks import Chunks, GrowingRows
 
 Row = TypeVar("Row")
 
@@ -77,7 +77,7 @@ class SharedValues:
         return self._kept.state()
 
 
-class PackedRows(Sequence[Row], Generic[Row]):
+class PackedRows(GrowingRows[Row]):
     """A sequence of rows of one shape; ``read`` makes a typed row of the plain tuple that was appended."""
 
     __slots__ = ("_open", "_packed", "_read", "_shape", "_values")
@@ -105,24 +105,8 @@ class PackedRows(Sequence[Row], Generic[Row]):
         for chunk in reversed(self._packed):
             yield from map(self._read, reversed(self._unpacked(chunk)))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PackedRows | list | tuple):
-            return NotImplemented
-        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]  # it grows
-
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Row]: ...
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return list(self)[place]
-        wanted = place + len(self) if place < 0 else place
-        if not 0 <= wanted < len(self):
-            raise IndexError(f"row {place} of {len(self)}")
-        chunk, row = divmod(wanted, PACKED_ROWS)
+    def _at(self, place: int) -> Row:
+        chunk, row = divmod(place, PACKED_ROWS)
         if chunk == len(self._packed):
             return self._read(self._open[row])
         return self._read(self._unpacked(self._packed[chunk])[row])

@@ -22,11 +22,15 @@ SETTLING = "10s"
 
 
 class MendSeen(NamedTuple):
-    """What a branch showed once it had settled: modes, damaged indexes, and orders that do not open, per cluster."""
+    """What a branch showed once it had settled: modes, damaged indexes, and orders that do not open, per cluster.
+
+    ``rewritten``: an order was written again.
+    """
 
     modes: dict[str, str]
     damaged: tuple[str, ...]
     unreadable: dict[str, list[str]]
+    rewritten: bool
 
 
 @KeptStart
@@ -44,7 +48,23 @@ def look(branch: Lab) -> MendSeen:
     branch.run(SETTLING)
     modes = {name: branch[name].mode for name in PAIR}
     closed = unreadable(branch)
-    return MendSeen(modes, tuple([name for name in PAIR if not is_sound(branch[name])]), closed)
+    written = sum(write.path in ORDERS for write in branch.ledger.writes)
+    damaged = tuple([name for name in PAIR if not is_sound(branch[name])])
+    return MendSeen(modes, damaged, closed, written > len(ORDERS))
+
+
+def _closed_said(seen: MendSeen) -> str:
+    """Say which orders do not open, and that what was written again is another version of them."""
+    again = "; what you wrote again is version 2, and stands beside it" if seen.rewritten else ""
+    return unreadable_said(seen.unreadable) + again + gone_said(seen.unreadable)
+
+
+def remark(seen: MendSeen) -> str:
+    """Say which side was mended by what."""
+    return (
+        "Each side needed something else. A damaged page is made again from the store beside it. A rotten value needs "
+        "the good copy, and only a secondary fetches: so paris had to follow tokyo first."
+    )
 
 
 def move_first(lab: Lab) -> None:
@@ -112,10 +132,11 @@ def _folded(lab: Lab) -> None:
 MEND = Exercise(
     name="mend",
     title="Mend the right side",
-    goal="Merkle checks of both clusters report no damage, every order opens in both as it was written, and one still "
-    "follows the other.",
+    goal="Merkle checks of both clusters report no damage, version 1 of every order opens in both as it was written, "
+    "and one still follows the other.",
     start=start,
     look=look,
+    remark=remark,
     conditions=(
         Condition(
             name="follows",
@@ -144,10 +165,10 @@ MEND = Exercise(
         Condition(
             name="opens",
             holds=lambda seen: not any(seen.unreadable.values()),
-            says=lambda seen: unreadable_said(seen.unreadable) + gone_said(seen.unreadable),
-            asks="Every order has to open in both clusters, with what was written at first.",
+            says=_closed_said,
+            asks="Every order has to open in both clusters, as its version 1, with what was written at first.",
             hints=(
-                "Read every order from paris; then take a branch, disable tokyo in it, and read them there.",
+                "Read every order from paris; then take a branch, call `disable()` of its tokyo, and read them there.",
                 "Of rot in a store no check says a word. Whoever is reindexed as a primary makes the rot the truth; as "
                 "a secondary it sees that it differs, and fetches.",
                 '`lab.failover("paris", "tokyo")`, and only then `lab["paris"].reindex()`',

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from labkit.front.lab import Lab
 from labkit.lab.cluster import Cluster
-from labkit.lessons.worlds import branched
+from labkit.lessons.worlds import branched, mode_said
 from labkit.service.silence import Silence
 
 PAIR = ("paris", "tokyo")
@@ -64,7 +64,7 @@ def gone_said(found: Mapping[str, list[str]]) -> str:
 
 def modes_said(modes: Mapping[str, str]) -> str:
     """Say what each cluster is."""
-    return ", ".join(f"{name} is {mode}" for name, mode in modes.items())
+    return ", ".join(f"{name} is {mode_said(mode)}" for name, mode in modes.items())
 
 
 def _opens(cluster: Cluster, path: str) -> bool:

@@ -38,18 +38,20 @@ def why_one(lab: Lab) -> str:
     return (
         f"The roots differ where this was damaged: {', '.join(shown) or 'nowhere'}. A tree is computed again where "
         "something is written: from the value up to the root, along one branch. All else stays as it is, so a "
-        "damaged page lies there unread, and the root above it still says what it said before. Of a rotten value even "
+        "damaged page lies there unread, and the root above it still says what it said before. With the root a "
+        "heartbeat brings the digests of both subtrees: so tokyo notices a damaged one by itself, compares, finds no "
+        "page that differs, and says that a tree is damaged. Of a rotten value even "
         "a Merkle check says nothing: the tree still stands for what was written, and only a reader of the value "
         "notices."
     )
 
 
 def damaged_in_turn(lab: Lab) -> Any:
-    """Return a run in which one layer after another is damaged, a second apart."""
+    """Return a run in which one layer after another is damaged, two seconds apart, and stays so, the root last."""
     branch = branched(lab)
-    for layer in LAYERS:
+    for layer in reversed(LAYERS):
         branch.corrupt("tokyo", layer=layer)
-        branch.run("1s")
+        branch.run("2s")
     return play(branch)
 
 
@@ -90,14 +92,19 @@ DIFFER = Question(
     needs=lacks_pair,
     why=why_one,
     replies={
-        5: "All five would differ if a root were computed from the data whenever it is looked at. It is kept, and "
-        "computed again where something is written.",
+        5: "All five would differ if a change went up to the root by itself. Digests are kept, and computed again "
+        "where something is written.",
         4: "Four would differ if each layer were checked against the one below. Nothing checks until somebody asks.",
-        0: "None would differ if damage were always silent. One layer is what is compared.",
+        2: "Root and subtrees are both compared, that is two. But a root is kept like the rest: a subtree that is "
+        "damaged leaves it as it was.",
+        0: "None would differ if damage were always silent. The root itself is what both compare first.",
     },
-    otherwise="Two layers are compared by nobody, and two are computed again only where a write passes.",
-    look="Here the five are damaged one after another, a second apart. Press Later in the player from one to the next, "
-    "and read what it says of the tree of tokyo. Pages have two hexadecimal digits there.",
+    otherwise="What is below the root gets into it only where a write passes. Until then it says what it said before.",
+    look="Here the five are damaged one after another, two seconds apart, from the stored value up to the root, and "
+    "stay damaged. Press Later in the player from one to the next, and read what it says of the tree of tokyo. After "
+    "the subtree tokyo compares by itself: it finds the page that was damaged before, and no value to fetch. Equal "
+    "contents under unequal roots are called a merkle loop, which is reported once. Pages have two hexadecimal digits "
+    "there.",
     draw=damaged_in_turn,
 )
 COPIES = Question(

@@ -143,7 +143,8 @@ THREE_PAGES = Exercise(
             says=lambda seen: f"this happened too: {', '.join(seen.others)}",
             asks="Nothing but the line may fail, and tokyo stays a secondary: what differs is what was written.",
             hints=(
-                'Look at `lab.trace.select("fault")` and `lab.trace.select("mode")`.',
+                '`lab.trace` keeps all that happened: `lab.trace.select("fault")` lists faults, '
+                '`lab.trace.select("mode")` what a cluster became.',
                 "Whoever joins again is compared as a whole. A line that is cut keeps both as they are.",
                 '`lab.partition("paris", "tokyo")`, and later `lab.heal()`',
             ),
@@ -157,7 +158,7 @@ THREE_PAGES = Exercise(
             ),
             asks="tokyo has to compare pages with paris, not be streamed what it missed.",
             hints=(
-                'Look for `lab.trace.select("observed", what="merkle_diff")` after the start.',
+                '`lab.trace.select("observed", what="merkle_diff")` lists the comparisons: is one after the start?',
                 f"paris remembers its last {ENTRIES} entries. Who missed more than that has to compare.",
                 f"more than {ENTRIES} writes while the line is cut, and `lab.heal()` after them",
             ),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from labkit.front.lab import Lab
 from labkit.lessons.disaster.region import calm_pair, take_orders, takes_writes
 from labkit.lessons.plan import Condition, Exercise, Trap
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, mode_said
 
 SECONDARY = "sys/replication/dr/secondary"
 ATTEMPT = f"{SECONDARY}/generate-operation-token"
@@ -170,8 +170,9 @@ BY_HAND = Exercise(
             asks="An operation token has to be made at tokyo, from three shares.",
             hints=(
                 "Look at each answer: `.status`, `.errors` and `.body`, where `progress` counts the shares.",
-                "Three of five shares, each with the nonce of the one attempt that is open. Shares that do not belong "
-                "to this cluster set the progress to 0; `DELETE` on the attempt ends it, and its mask with it.",
+                "Three of five shares, each with the nonce of the one attempt that is open. Of "
+                "shares that do not belong to this cluster the last one is refused and sets the progress to 0; the "
+                "attempt, its nonce and its mask stay. `DELETE` on the attempt ends them all.",
                 "a `POST` to `update` for each of three shares of paris: "
                 '`{"key": share, "nonce": begun.body["nonce"]}`, with `token=""`',
             ),
@@ -181,7 +182,7 @@ BY_HAND = Exercise(
             name="primary",
             holds=lambda seen: seen.mode == "primary" and seen.takes_writes,
             says=lambda seen: (
-                f"an operation token was made, tokyo is {seen.mode or 'no part of a replication'} and takes "
+                f"an operation token was made, tokyo is {mode_said(seen.mode)} and takes "
                 f"{'writes' if seen.takes_writes else 'no writes'}"
             ),
             asks="tokyo has to take writes, as a primary.",
@@ -195,7 +196,8 @@ BY_HAND = Exercise(
             name="no token left",
             holds=lambda seen: not seen.token_left,
             says=lambda seen: "an operation token is still valid at tokyo",
-            asks="The operation token has to be gone: whoever finds it may take the cluster out of service.",
+            asks="The operation token has to be gone: whoever finds it may promote this cluster, or take it out "
+            "of replication, without any key share.",
             hints=(
                 "What have you made that outlives the switch?",
                 "An operation token is valid until it is deleted. It is none of the tokens below `auth/`: what revokes "

@@ -12,22 +12,32 @@ from labkit.lab.snapshot import Snapshot
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.disaster.region import calm_pair
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.said import raised
+from labkit.lessons.worlds import mode_said
+from labkit.service.durations import SECOND_NS
 
 Seal = Callable[[Lab, str], Any]
 
 KEY = "transit/keys/letters"
 ENCRYPT, DECRYPT = "transit/encrypt/letters", "transit/decrypt/letters"
 NOTE = b64encode(b"meet me at noon").decode()
-DISTANCES = {"near": 1, "far": 4}
+DISTANCES = {"near": 1, "far": 40}
+MAX_NEAR_S = 2
+"""How long a function may take where one crossing takes 80 ms; over the far line one takes longer than this."""
 
 
 class TextSeen(NamedTuple):
-    """What a program made in one lab: a ciphertext or not, and what the survivor answers when it is to be opened."""
+    """What a program made in one lab: a ciphertext or not, and what the survivor answers when it is to be opened.
+
+    ``took_s`` is how long the program took, ``moved`` what the clusters are if it has moved the primary.
+    """
 
     text: str
     is_ciphertext: bool
     status: int
     reason: str
+    took_s: float = 0
+    moved: str = ""
 
 
 class OutlivedSeen(NamedTuple):
@@ -59,10 +69,12 @@ def look(function: Seal) -> OutlivedSeen:
 
 
 def _made(function: Seal, lab: Lab) -> TextSeen:
+    began_ns = lab.now
     try:
         made = function(lab, NOTE)
-    except Exception as raised:  # the reader's own
-        return TextSeen(f"it raised {type(raised).__name__}: {raised}{_last_refusal(lab)}", False, 0, "")
+    except Exception as failure:  # the reader's own
+        return TextSeen(f"it raised {raised(failure)}{_last_refusal(lab)}", False, 0, "")
+    took_s, moved = (lab.now - began_ns) / SECOND_NS, _moved(lab)
     lab.crash("paris")
     lab.run("5s")
     try:
@@ -70,10 +82,16 @@ def _made(function: Seal, lab: Lab) -> TextSeen:
             lab["tokyo"].promote()
         answer = lab["tokyo"].post(DECRYPT, {"ciphertext": made})
     except (TimeoutError, RuntimeError) as error:  # silence, or a promotion that is refused
-        return TextSeen(_named(made), False, 0, str(error))
+        return TextSeen(_named(made), False, 0, str(error), took_s, moved)
     is_ciphertext = isinstance(made, str) and made.startswith("vault:v")
     status = answer.status if not answer.ok or answer.data["plaintext"] == NOTE else 0
-    return TextSeen(_named(made), is_ciphertext, status, "; ".join(answer.errors))
+    return TextSeen(_named(made), is_ciphertext, status, "; ".join(answer.errors), took_s, moved)
+
+
+def _moved(lab: Lab) -> str:
+    if lab["tokyo"].mode == "secondary":
+        return ""
+    return " and ".join(f"{name} is {mode_said(lab[name].mode)}" for name in ("paris", "tokyo"))
 
 
 def _named(made: Any) -> str:
@@ -99,7 +117,7 @@ def untouched(function: Seal) -> bool:
 
 
 def by_version(lab: Lab, note: str) -> Any:
-    """Name the version that both have for long."""
+    """Name the version that both have had for long."""
     return lab["paris"].post("transit/encrypt/letters", {"plaintext": note, "key_version": 1}).data["ciphertext"]
 
 
@@ -133,6 +151,38 @@ def _fixed_sleep(lab: Lab, note: str) -> Any:
     return _encrypt(lab, note)
 
 
+def _one_second(lab: Lab, note: str) -> Any:
+    lab.run("1s")
+    return _encrypt(lab, note)
+
+
+def _long_sleep(lab: Lab, note: str) -> Any:
+    lab.run("10s")
+    return _encrypt(lab, note)
+
+
+def _promotes_itself(lab: Lab, note: str) -> Any:
+    lab["tokyo"].promote()
+    return lab["tokyo"].post(ENCRYPT, {"plaintext": note}).data["ciphertext"]
+
+
+def _moves_first(lab: Lab, note: str) -> Any:
+    lab.failover("paris", "tokyo")
+    return lab["tokyo"].post(ENCRYPT, {"plaintext": note}).data["ciphertext"]
+
+
+def remark(seen: OutlivedSeen) -> str:
+    """Say what made the text outlive its key, by how long the function took."""
+    if seen.far.took_s < MAX_NEAR_S:
+        return (
+            "It did not wait for the new version: tokyo has had the one in your ciphertext since before the rotation."
+        )
+    return (
+        f"It took {seen.near.took_s:.1f} s over the near line and {seen.far.took_s:.1f} s over the far one, as long as "
+        "the new version was on its way. The older one needs no wait: tokyo has it."
+    )
+
+
 def _plain(lab: Lab, note: str) -> Any:
     return note
 
@@ -149,12 +199,25 @@ OUTLIVED = Exercise(
     name="outlived",
     title="A ciphertext outlives its key",
     goal="a function of the lab and a plaintext in base64 that returns a ciphertext which tokyo can open, if paris is "
-    "lost as soon as it has returned; the key was rotated just before.",
+    f"lost as soon as it has returned; the key was rotated just before. It may take {MAX_NEAR_S} s; another line is "
+    "tried too, over which a copy takes longer than that, and so may the function.",
     look=look,
     takes=("a function of lab and plaintext",),
     arguments=2,
     untouched=untouched,
+    remark=remark,
     conditions=(
+        Condition(
+            name="at paris",
+            holds=lambda seen: not seen.near.moved and not seen.far.moved,
+            says=lambda seen: f"when your function returned, {seen.near.moved or seen.far.moved}",
+            asks="Your program encrypts at paris, the primary, and leaves the clusters what they are.",
+            hints=(
+                'Look at `lab["tokyo"].mode` after your function.',
+                "Who moves the primary for one ciphertext has moved it for everybody. paris still serves here.",
+                '`lab["paris"].post("transit/encrypt/letters", …)`, and no `promote` or `failover`',
+            ),
+        ),
         Condition(
             name="a ciphertext",
             holds=lambda seen: seen.near.is_ciphertext and seen.far.is_ciphertext,
@@ -182,12 +245,23 @@ OUTLIVED = Exercise(
         Condition(
             name="from afar",
             holds=lambda seen: seen.far.status == 200,
-            says=lambda seen: f"over four times the distance tokyo {_answers(seen.far)}",
+            says=lambda seen: f"over {DISTANCES['far']} times the distance tokyo {_answers(seen.far)}",
             asks="It has to hold over another distance too.",
             hints=(
-                'Try it in a lab after `lab.slow("paris", "tokyo", factor=4)`.',
+                f'Try it in a lab after `lab.slow("paris", "tokyo", factor={DISTANCES["far"]})`.',
                 "A time that you choose is right for one distance. What you wait for can be asked.",
                 '`lab.lag("paris", "tokyo").entries`',
+            ),
+        ),
+        Condition(
+            name="in time",
+            holds=lambda seen: seen.near.took_s <= MAX_NEAR_S,
+            says=lambda seen: f"it took {seen.near.took_s:.1f} s over the near line",
+            asks=f"Over the near line it may take {MAX_NEAR_S} s at most.",
+            hints=(
+                "Print `lab.now` before and after the call of your function.",
+                "A time that suits the longest line is waited for on every line. What you wait for can be asked.",
+                '`while lab.lag("paris", "tokyo").entries: lab.run("50ms")`',
             ),
         ),
     ),
@@ -198,6 +272,10 @@ OUTLIVED = Exercise(
         Trap(name="rewrap", act=_rewrap, refused_by="opens"),
         Trap(name="a short sleep", act=_short_sleep, refused_by="opens"),
         Trap(name="a fixed sleep", act=_fixed_sleep, refused_by="from afar"),
+        Trap(name="a longer sleep", act=_one_second, refused_by="from afar"),
+        Trap(name="a sleep for the longest line", act=_long_sleep, refused_by="in time"),
+        Trap(name="promotes tokyo for it", act=_promotes_itself, refused_by="at paris"),
+        Trap(name="moves the primary for it", act=_moves_first, refused_by="at paris"),
         Trap(name="no encryption", act=_plain, refused_by="a ciphertext"),
         Trap(name="another plaintext", act=_another_text, refused_by="opens"),
         Trap(name="at the secondary", act=_at_the_secondary, refused_by="a ciphertext"),

@@ -95,11 +95,11 @@ LOST = Question(
         0: "None would be lost if acknowledged meant stored in both regions. It means stored in paris.",
         1: "One would be lost if each order waited for the one before to arrive. They follow each other on the line.",
         16: "Sixteen is there and back. What is lost was on its way there only.",
-        ORDERS: "All would be lost if copies were made at times. Each order is sent as soon as it is stored.",
+        ORDERS: "All would be lost if copies were made now and then. Each order is sent as soon as it is stored.",
     },
     otherwise="What is lost is what was on the line: the rate, times one way.",
     look="Press Later in the player until paris goes down. Each cross on the lower way is an order: "
-    "count them. One on the upper way was going back.",
+    "count them. The one on the upper way is an answer of tokyo to an earlier one, which the player counts as well.",
     draw=play,
 )
 HURRY = Question(
@@ -111,7 +111,7 @@ HURRY = Question(
     needs=lacks_crash,
     why=why_the_same,
     replies={
-        FEWER: "Fewer would be lost if orders went on trickling away. paris has no power: nothing more is lost, and "
+        FEWER: "Fewer would be lost if more were lost as time passes. paris has no power: nothing more is lost, and "
         "nothing more arrives.",
         MORE: "More would be lost if messages were still on their way after 5 s. They need 80 ms.",
     },

@@ -11,6 +11,7 @@ from labkit.lab.plan.blueprint import pair
 from labkit.lessons.distance.line import PATH, since
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
+from labkit.trace import SECOND_NS
 
 ENTRIES, SETTLING = 64, "20s"
 OF_LINES = frozenset([row.verb for row in FAULTS if row.target in (LINE, WAY, AROUND) or row.line_is])
@@ -20,6 +21,7 @@ class BacklogSeen(NamedTuple):
     """What happened since the start: writes, comparisons, faults that are no line; then the line and both in the end.
 
     ``state`` is that of tokyo; empty where nobody says it.  ``later``: it compared only after the lab was handed in.
+    ``waited_s`` passed between the last fault or heal before a comparison and the comparison.
     """
 
     writes: int
@@ -29,6 +31,7 @@ class BacklogSeen(NamedTuple):
     roots_equal: bool
     state: str
     later: bool
+    waited_s: float = 0.0
 
 
 @KeptStart
@@ -61,14 +64,27 @@ def look(branch: Lab) -> BacklogSeen:
         roots_equal=branch["paris"].root == branch["tokyo"].root,
         state=str(branch["tokyo"].status()["state"]) if branch["tokyo"].active else "",
         later=len(synced) > before,
+        waited_s=_waited_s(branch, begun),
     )
 
 
+def _waited_s(branch: Lab, begun: Lab) -> float:
+    compares = since(branch, begun, "mode", cluster="tokyo", state="merkle-diff")
+    first_ns = compares[0].at_ns if compares else 0
+    before = [event.at_ns for event in since(branch, begun, "fault") if event.at_ns <= first_ns]
+    return float((first_ns - before[-1]) / SECOND_NS) if before else 0.0
+
+
 def remark(seen: BacklogSeen) -> str:
-    """Say where a comparison can be seen that happened in the check's copy only."""
+    """Say why the pair did not compare at once, and where that can be seen which happened in the check's copy only."""
+    said = (
+        f"The pair began to compare {seen.waited_s:.1f} s after the line was whole. tokyo finds out about a cut when "
+        "heartbeats stay away, and asks again after pauses, each longer than the last; until they compare, "
+        "`lab.timeline()` still calls it streaming."
+    )
     if not seen.later:
-        return ""
-    return 'The check let a copy go on; in yours they compare after `lab.run("10s")`, and `lab.timeline()` shows it.'
+        return said
+    return f'{said} The check let a copy go on; in yours they compare after `lab.run("10s")`.'
 
 
 def many_secrets(lab: Lab) -> None:
@@ -154,6 +170,15 @@ def _other_side(lab: Lab) -> None:
     lab.run("10s")
 
 
+def _never_compared(seen: BacklogSeen) -> str:
+    if not seen.writes:
+        return "no cluster took a write since the start, so tokyo missed none"
+    became = "it streamed them all"
+    if not seen.roots_equal:
+        became = "it still lacks some; `lab.restore_links()` mends a line that loses messages, `lab.heal()` does not"
+    return f"{seen.writes} writes since the start, and tokyo never compared: {became}"
+
+
 BACKLOG = Exercise(
     name="backlog",
     title="Beyond the backlog",
@@ -170,7 +195,7 @@ BACKLOG = Exercise(
             asks="Only the line may fail: no node, no damage, and both stay in replication.",
             hints=(
                 "Look at the faults in `lab.timeline()`.",
-                "A node that was restarted is sealed, and a cluster that joins again compares for another reason.",
+                "A node that was restarted cannot open what it stores, and a cluster that joins again compares anyway.",
                 "begin again, with `lab.partition(...)` and `lab.heal()`",
             ),
         ),
@@ -191,15 +216,7 @@ BACKLOG = Exercise(
         Condition(
             name="compared",
             holds=lambda seen: seen.compared > 0,
-            says=lambda seen: (
-                f"{seen.writes} writes since the start, and tokyo never compared: "
-                + (
-                    "it streamed them all"
-                    if seen.roots_equal
-                    else "it still lacks some; a line that loses messages is "
-                    "mended by `lab.restore_links()`, not by `lab.heal()`"
-                )
-            ),
+            says=_never_compared,
             asks="tokyo has to come back to a primary that no longer remembers all that it missed.",
             hints=(
                 'Look at `lab.lag("paris", "tokyo").entries` before the line is healed.',
@@ -211,7 +228,7 @@ BACKLOG = Exercise(
             name="equal",
             holds=lambda seen: seen.roots_equal and seen.state == "stream-wals",
             says=lambda seen: (
-                f"{SETTLING} later tokyo is in {seen.state or 'nobody knows what state'}, and the roots are "
+                f"{SETTLING} later the state of tokyo is {seen.state or 'unknown'}, and the roots are "
                 + ("equal" if seen.roots_equal else "not equal")
             ),
             asks="In the end both have to hold the same, and stream.",

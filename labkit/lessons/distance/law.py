@@ -9,6 +9,7 @@ from labkit.front.lab import Lab
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.distance.line import measured
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.said import raised
 
 CASES = ((0.01, 0.08, 401), (0.005, 0.08, 402), (0.02, 0.16, 403), (0.01, 0.24, 404), (0.03, 0.08, 405))
 NEAR = 1
@@ -55,7 +56,7 @@ def _ask(function: Callable[[float, float], Any], gap_s: float, one_way_s: float
     try:
         return function(gap_s, one_way_s), ""
     except Exception as error:  # the reader's own
-        return None, f"{type(error).__name__}: {error}"
+        return None, raised(error)
 
 
 def _first_wrong(seen: tuple[Expected, ...]) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from labkit.front.lab import Lab
+from labkit.lessons.distance.line import PATH
 from labkit.lessons.plan import Question
 from labkit.lessons.worlds import play
+from labkit.trace import SECOND_NS
 
-WRITES, FACTOR = 100, 4
+WRITES, FACTOR, GAP_MS = 100, 4, 10
+SLOWED = f"factor {FACTOR}"
+MS_NS, NEAR_MS = SECOND_NS // 1_000, 1
 
 
 def lacks_loss(lab: Lab) -> str:
@@ -18,11 +22,37 @@ def lacks_loss(lab: Lab) -> str:
     return ""
 
 
+def lacks_line(lab: Lab) -> str:
+    """Say what is missing before the losses over the usual line can be counted."""
+    lacks = lacks_loss(lab)
+    if not lacks and lab.trace.select("fault", verb="slow"):
+        return "The line of this lab was slowed, and this prediction is about one of 80 ms: run the cell above."
+    return lacks or _lacks_rate(lab)
+
+
 def lacks_distance(lab: Lab) -> str:
     """Say what is missing before the losses over a longer line can be counted."""
-    if not lab.trace.select("fault", verb="slow"):
+    slowed = lab.trace.select("fault", verb="slow")
+    if not slowed:
         return "The line of this lab is as fast as before: run the cell above first."
-    return lacks_loss(lab)
+    if slowed[-1].detail != SLOWED:
+        return f"This lab's line is slowed by {slowed[-1].detail}, not by {SLOWED}: run the cell above."
+    return lacks_loss(lab) or _lacks_rate(lab)
+
+
+def _lacks_rate(lab: Lab) -> str:
+    """Say in what the orders of a lab differ from those that a prediction is about."""
+    crash_ns = lab.trace.select("fault", verb="crash")[0].at_ns
+    taken = [write.at_ns for write in lab.ledger.writes if write.path.startswith(PATH) and write.at_ns <= crash_ns]
+    if len(taken) != WRITES:
+        return f"In this lab paris took {len(taken)} orders before the loss, not {WRITES}: run the cell above."
+    gap_ms = (taken[-1] - taken[0]) / (WRITES - 1) / MS_NS
+    if abs(gap_ms - GAP_MS) > NEAR_MS:
+        return f"In this lab paris took an order each {gap_ms:.1f} ms, not each {GAP_MS} ms: run the cell above."
+    after_ms = (crash_ns - taken[-1]) / MS_NS
+    if after_ms > GAP_MS + NEAR_MS:
+        return f"In this lab paris went down {after_ms:.0f} ms after the last order, not at once: run the cell above."
+    return ""
 
 
 def lost(lab: Lab) -> int:
@@ -44,7 +74,7 @@ def why_distance(lab: Lab) -> str:
     """Explain why unequal roots are no damage, and what distance costs."""
     return (
         f"{lost(lab)} orders were on the line: the same rate, over a line that takes {FACTOR} times as long. While "
-        "anything is on its way the roots of both trees differ, and nothing is damaged: one is a little younger."
+        "anything is on its way the roots of both trees differ, and nothing is damaged: tokyo is a little behind."
     )
 
 
@@ -56,7 +86,7 @@ ON_THE_LINE = Question(
     most=WRITES,
     near=1,
     measure=lost,
-    needs=lacks_loss,
+    needs=lacks_line,
     why=why_line,
     replies={
         0: "None would be missing if an acknowledgement waited for tokyo, or for a majority of all nodes. It waits "
@@ -65,8 +95,8 @@ ON_THE_LINE = Question(
         WRITES: "All would be missing if copies were made now and then. Each write is sent on when it is stored.",
     },
     otherwise="Count what paris takes while one message crosses.",
-    look="Press Later in the player until paris goes down: each cross on the lower way is an "
-    "order; one above is on its way back. The squares below the map count what differs; lesson 07 explains them.",
+    look="Press Later in the player until paris goes down: each cross on the lower way is an order. The squares below "
+    "the map are parts of both trees that differ, more of them than orders; lesson 07 explains them.",
     draw=play,
 )
 FARTHER = Question(

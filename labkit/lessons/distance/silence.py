@@ -61,7 +61,7 @@ def short_and_long_stall(lab: Lab) -> None:
 
 
 def impatient_and_dead(lab: Lab) -> None:
-    """Wait too short for an answer that is on its way, and ask a node that is dead."""
+    """Wait too short a time for an answer that is on its way, and ask a node that is dead."""
     for path, node, wait in (
         ("secret/data/orders/one", "paris-1", "100us"),
         ("secret/data/orders/two", "paris-3", "1s"),
@@ -159,7 +159,7 @@ SILENCE = Exercise(
             asks="Both have to be sent to paris, and stay without an answer.",
             hints=(
                 "Look at what `send` returns: an answer, or the silence?",
-                "A refusal is an answer. Silence comes from a node that sleeps or is dead, or from waiting too short: "
+                "A refusal is an answer. Silence comes from a node that sleeps or is dead, or from too short a wait: "
                 "an answer is there within a millisecond.",
                 '`lab.pause(node)` or `lab.crash(node)` and then `send` to that node, or `timeout="100us"`',
             ),
@@ -182,7 +182,7 @@ SILENCE = Exercise(
             asks="In the end paris has to answer, to whoever asks what is stored.",
             hints=(
                 "Look at paris in `lab.map()`: which of its nodes leads?",
-                "Three nodes choose another leader while two of them run; one that was restarted is sealed.",
+                "Another node leads as long as one of the three runs; one that was restarted serves nobody by itself.",
                 "crash or pause one node in place of the region",
             ),
             for_its_sentence=True,
@@ -195,7 +195,8 @@ SILENCE = Exercise(
             hints=(
                 "Read both paths from paris, some seconds later.",
                 "What matters is whether the node that got the request still led when it took it up.",
-                "wake one leader within a second, another one when some other node leads",
+                "Send `orders/one` to a leader that sleeps, and `lab.resume` it within a second. Send `orders/two` to "
+                "a leader that sleeps, and resume it when another node leads; or to a node that is crashed.",
             ),
         ),
     ),

@@ -10,7 +10,6 @@ from labkit.lessons.worlds import KeptStart
 from labkit.service.durations import SECOND_NS
 
 FOLDERS = ("red", "green", "blue")
-WITHIN_S = 0.001
 GAP_S = 0.03
 
 
@@ -27,17 +26,22 @@ class CauseSeen(NamedTuple):
 
     def names(self, number: int) -> bool:
         """Whether one of the losses is explained by the instant that was handed in for it."""
-        return abs(self.given[number] - self.roots[number]) <= WITHIN_S
+        return is_same(self.given[number], self.roots[number])
 
     def says(self, number: int) -> str:
         """Say what is the matter with an instant that is not the root: another event is there, or none."""
         at_s = self.given[number]
-        others = [folder for folder, root in zip(FOLDERS, self.roots, strict=True) if abs(at_s - root) <= WITHIN_S]
+        others = [folder for folder, root in zip(FOLDERS, self.roots, strict=True) if is_same(at_s, root)]
         if others:
             return f"what happened at {at_s:.3f} s is the root of the loss of {others[0]}, not of {FOLDERS[number]}"
-        if any(abs(at_s - event_s) <= WITHIN_S for event_s in self.events):
+        if any(is_same(at_s, event_s) for event_s in self.events):
             return f"what happened at {at_s:.3f} s is not the root of the loss of {FOLDERS[number]}"
-        return f"nothing is done, broken or promoted at {at_s:.3f} s; an instant is wanted to the millisecond"
+        return f"nothing is done, broken or promoted at {at_s:.3f} s; an instant is wanted rounded to the millisecond"
+
+
+def is_same(given_s: float, event_s: float) -> bool:
+    """Whether two instants are the same when both are rounded to the millisecond, as they are shown everywhere."""
+    return f"{given_s:.3f}" == f"{event_s:.3f}"
 
 
 @KeptStart
@@ -187,7 +191,8 @@ def _names(number: int, asks: str, hints: tuple[str, str, str]) -> Condition:
 CAUSE = Exercise(
     name="cause",
     title="Why?",
-    goal="the instants, in seconds, of the events at the root of three losses, of the folders red, green and blue.",
+    goal="the instants, in seconds and rounded to the millisecond, of the events at the root of three losses, of the "
+    "folders red, green and blue.",
     start=start,
     look=look,
     takes=("the lab", "the list of three instants in seconds"),

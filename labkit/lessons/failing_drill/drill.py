@@ -61,7 +61,8 @@ def _first_failure(drill: Scenario) -> tuple[int, str]:
         judged = verdict(played(drill, seed))
         if judged.exit_code:
             row = judged.failures()[0]
-            return seed, f"{row.what}: expected {row.expected}, measured {row.measured}"
+            what = row.what.replace("of them lost", "writes lost")  # here no line about all of them stands before it
+            return seed, f"{what}: expected {row.expected}, measured {row.measured}"
     return -1, ""
 
 

@@ -72,8 +72,8 @@ EMPTY = Question(
 )
 STRICT = Question(
     name="strict",
-    asks=f"Now the drill says `expect: {{lost: 0}}`. One write comes each 100 ms, a copy needs 80 to 120 ms. With how "
-    f"many of {SEEDS} seeds does it pass, give or take two?",
+    asks=f"Now the drill says `expect: {{lost: 0}}`. One write comes each 100 ms. Its acknowledgement needs 15 ms to "
+    f"lisbon, its copy 40 to 160 ms to tokyo. With how many of {SEEDS} seeds does it pass, give or take two?",
     least=0,
     most=SEEDS,
     near=2,
@@ -86,5 +86,6 @@ STRICT = Question(
         0: "None would pass if there always were a write on the line. Now and then there is a gap.",
         10: "Half of them would pass if a write were on the line half of the time. It is there for longer.",
     },
-    otherwise="Compare how long a copy is on the line with how long it is until the next write.",
+    otherwise="A write can be lost from its acknowledgement, 15 ms after it, until its copy arrives. Compare that with "
+    "how long it is until the next write.",
 )

@@ -16,7 +16,7 @@ from labkit.lessons.plan import Condition, Exercise, Trap, works_when_called
 from labkit.service.durations import MILLISECOND_NS
 
 NAME, UNSAID = "tokyo keeps up", "the check said no"
-WORLDS, SOUND_TIME, PLANTED_TIME = 12, "1s", "2300ms"
+WORLDS, SOUND_TIME, STEP, MORE = 12, "1s", "50ms", "30ms"
 MAX_BEHIND, MAX_BEHIND_S = 20, 2
 """How far tokyo may be behind: so many writes, which at ten a second is so many seconds."""
 PAIR = ("paris", "tokyo")
@@ -46,22 +46,28 @@ def _standby_dies(lab: Lab) -> None:
     lab.crash("tokyo-2")
 
 
-def _line_flaps(lab: Lab) -> None:
-    """The line is cut for a moment: tokyo is up to seventeen writes behind, and catches up."""
+def _line_is_cut(lab: Lab) -> None:
+    """The line is cut, and the world ends when tokyo is as far behind as it may be."""
     lab.partition(*PAIR)
-    lab.run("800ms")
-    lab.heal()
+    falls_behind(lab, MAX_BEHIND)
 
 
+def falls_behind(lab: Lab, entries: int) -> None:
+    """Let time pass until tokyo is so many writes behind; the next one is as far away as a step is long, or farther."""
+    while lab.lag(*PAIR).entries < entries:
+        lab.run(STEP)
+
+
+LIMIT = "one in which tokyo is just twenty writes behind"
 SOUND: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
     {
         "a calm one": _calm,
         "one with a damaged index": _index_is_damaged,
         "one whose standby dies": _standby_dies,
-        "one whose line is cut for 0.8 s": _line_flaps,
+        LIMIT: _line_is_cut,
     }
 )
-"""What happens in worlds where tokyo keeps up; each comes three times, with other luck."""
+"""What happens in worlds where tokyo keeps up, as in the last one just so; each comes three times, with other luck."""
 PLANTED: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
     {
         "the line is cut": lambda lab: lab.partition(*PAIR),
@@ -69,7 +75,7 @@ PLANTED: Mapping[str, Callable[[Lab], Any]] = MappingProxyType(
         "tokyo is dark": lambda lab: lab.crash("tokyo"),
     }
 )
-"""What makes tokyo fall behind, by more than twenty writes in the time that a world is given."""
+"""What makes tokyo fall behind; a world ends when it is one write more behind than it may be."""
 CUT, SLOW, DARK = PLANTED
 
 
@@ -94,12 +100,17 @@ def world(luck: int) -> Lab:
     return Lab.restore(_kept()).branch("rule", luck=luck)
 
 
-def watched(rule: Any, happens: Callable[[Lab], Any], luck: int, time: str) -> str:
-    """Let something happen in a world that a rule watches; return what the rule said first, or nothing."""
+def watched(rule: Any, name: str, luck: int) -> str:
+    """Let what a name stands for happen in a world that a rule watches; return what the rule said first, or nothing."""
     lab = world(luck)
     lab.watch(NAME, rule)
-    happens(lab)
-    lab.run(time)
+    if name in PLANTED:
+        PLANTED[name](lab)
+        falls_behind(lab, MAX_BEHIND + 1)
+        lab.run(MORE)
+    else:
+        SOUND[name](lab)
+        lab.run("0s" if name == LIMIT else SOUND_TIME)
     spoken = lab.invariants.verdicts()[NAME]
     return (spoken.detail or "no").replace(UNSAID, "it was false, as when it is broken") if spoken else ""
 
@@ -110,11 +121,11 @@ def look(rule: Any) -> RuleSeen:
         world(0).watch(NAME, rule)
     except ValueError as error:
         return RuleSeen(shorten(str(error), MAX_SHOWN), "", "", tuple(PLANTED))
-    heard = [name for name, happens in PLANTED.items() if watched(rule, happens, 0, PLANTED_TIME)]
+    heard = [name for name in PLANTED if watched(rule, name, 0)]
     silent = tuple([name for name in PLANTED if name not in heard])
     for luck in range(WORLDS):
         name = list(SOUND)[luck % len(SOUND)]
-        if said := watched(rule, SOUND[name], luck, SOUND_TIME):
+        if said := watched(rule, name, luck):
             return RuleSeen("", name, said, silent)
     return RuleSeen("", "", "", silent)
 
@@ -174,7 +185,7 @@ def _catches(name: str, says: str, hints: tuple[str, str, str]) -> Condition:
         name=name,
         holds=lambda seen: name not in seen.silent,
         says=lambda seen: says,
-        asks=f"It has to speak when tokyo is more than {MAX_BEHIND} writes behind.",
+        asks=f"It has to speak when tokyo is more than {MAX_BEHIND} writes behind: at {MAX_BEHIND + 1}, not later.",
         hints=hints,
     )
 
@@ -184,7 +195,7 @@ RULE = Exercise(
     title="A rule of your own",
     goal="a rule for `lab.watch`, a function of the lab or a condition of scenario files, that speaks when tokyo is "
     f"more than {MAX_BEHIND} writes behind, which take {MAX_BEHIND_S} s here, and is silent in {WORLDS} labs where it "
-    "keeps up.",
+    "is not.",
     look=look,
     takes=("the rule",),
     accepts=accepts,
@@ -207,17 +218,18 @@ RULE = Exercise(
             name="silent",
             holds=lambda seen: not seen.world,
             says=lambda seen: f"in {seen.world} it spoke: {seen.said}",
-            asks="It has to be silent while tokyo keeps up, whatever else happens.",
+            asks=f"It has to be silent while tokyo is {MAX_BEHIND} writes behind or less, whatever else happens.",
             hints=(
                 "Read what it said, and what had happened in that lab.",
                 "A write is on its way for a while: roots differ then, and nothing is wrong. A rule looks only; it "
                 "neither writes nor waits, as it is asked in the middle of what happens.",
-                '`lab.lag("paris", "tokyo")` has `entries` and `seconds`: let them be more than 0 for a while',
+                f'`lab.lag("paris", "tokyo")` has `entries` and `seconds`: {MAX_BEHIND} entries, or {MAX_BEHIND_S} s, '
+                "are not too many yet",
             ),
         ),
         _catches(
             CUT,
-            "the line was cut until tokyo was more than twenty writes behind, and it was silent",
+            "the line was cut until tokyo was 21 writes behind, and it was silent",
             (
                 'Let `lab.partition("paris", "tokyo")` happen in a lab of your own, and print the lag.',
                 "What tokyo does not get, it does not know. paris knows what it has not handed over.",
@@ -226,7 +238,7 @@ RULE = Exercise(
         ),
         _catches(
             SLOW,
-            "the line was fifty times as slow until tokyo was more than twenty writes behind, and it was silent",
+            "the line was fifty times as slow until tokyo was 21 writes behind, and it was silent",
             (
                 'Let `lab.slow("paris", "tokyo", factor=50)` happen in a lab of your own, and print the lag.',
                 "A line that is slow is open, and nobody is down. What counts is what has arrived.",
@@ -235,7 +247,7 @@ RULE = Exercise(
         ),
         _catches(
             DARK,
-            "tokyo had no power until it was more than twenty writes behind, and it was silent",
+            "tokyo had no power until it was 21 writes behind, and it was silent",
             (
                 'Let `lab.crash("tokyo")` happen in a lab of your own, and print the lag.',
                 "Who is dark is behind, too.",
@@ -249,6 +261,9 @@ RULE = Exercise(
         Trap(name="always silent", act=_function(lambda lab: True), refused_by=CUT),
         Trap(name="who is primary", act=lambda: {"primary": "paris"}, refused_by=CUT),
         Trap(name="never behind", act=lambda: {"lag": 0}, refused_by="silent"),
+        Trap(name="one write too soon", act=lambda: {"lag": {"at most": MAX_BEHIND - 1}}, refused_by="silent"),
+        Trap(name="less than twenty", act=_function(lambda lab: lab.lag(*PAIR).entries < 20), refused_by="silent"),
+        Trap(name="one write too late", act=lambda: {"lag": {"at most": MAX_BEHIND + 1}}, refused_by=CUT),
         Trap(
             name="speaks at damage",
             act=_function(lambda lab: lab["paris"].root == lab["tokyo"].root),

@@ -15,11 +15,11 @@ from labkit.front.vault import Vault
 from labkit.vault.policies.policy_text import parse_policy
 
 CAPABILITIES, DEFAULT, OTHER = "sys/capabilities", "default", "other"
-POSTING = ("create", "update")
+UPDATE = "update"
 
 
 def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]:
-    """Return what a token may do beyond a POST to one path, as texts like ``update transit/keys/rows``.
+    """Return what a token may do beyond an update of one path, as texts like ``update transit/keys/rows``.
 
     What ``default`` gives is that of a vault as it began, whatever became of that policy.
     """
@@ -34,7 +34,7 @@ def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]
         *[pattern for pattern in patterns if not _is_wide(pattern)],
     ]
     others = [one for one in paths if one != path]
-    paths += [_filled(pattern) for pattern in patterns if not any(_fits(pattern, one) for one in others)]
+    paths += [_filled(pattern) for pattern in patterns if not any(map(_form(pattern).fullmatch, others))]
     paths = list(dict.fromkeys(paths))
     usual = begun.post("auth/token/create", {"policies": [DEFAULT]}).auth["client_token"]
     ours, theirs = _capabilities(vault, token, paths), _capabilities(begun, usual, paths)
@@ -43,7 +43,7 @@ def grants(vault: Vault, token: str, path: str, begun: Vault) -> tuple[str, ...]
             f"{verb} {one}"
             for one in paths
             for verb in ours[one]
-            if verb not in theirs[one] and (one != path or verb not in POSTING)
+            if verb not in theirs[one] and (one != path or verb != UPDATE)
         ]
     )
 
@@ -82,6 +82,7 @@ def _filled(pattern: str) -> str:
     return f"{filled[:-1]}{OTHER}" if filled.endswith("*") else filled
 
 
-def _fits(pattern: str, path: str) -> bool:
+def _form(pattern: str) -> re.Pattern[str]:
+    """Return what a path looks like that fits a pattern."""
     parts = [("[^/]+" if part == "+" else re.escape(part)) for part in pattern.removesuffix("*").split("/")]
-    return re.fullmatch("/".join(parts) + (".*" if pattern.endswith("*") else ""), path) is not None
+    return re.compile("/".join(parts) + (".*" if pattern.endswith("*") else ""))

@@ -31,7 +31,7 @@ def why_rows_stay(vault: Vault) -> str:
     return (
         f"The key has the versions {' and '.join(versions)}, and {under_second(vault)} of {len(rows_of(vault))} rows "
         "are under version 2. A rotation adds a version for what is encrypted from then on. The service does not "
-        "know which texts are your rows, also where it keeps them in a secret; `rewrap` moves one when you send it."
+        "know which texts are your rows, not even where it keeps them in a secret; `rewrap` moves one when you send it."
     )
 
 
@@ -75,8 +75,8 @@ ROTATED = Question(
     needs=lacks_rotation,
     why=why_rows_stay,
     replies={
-        ROWS: "All would be if a rotation encrypted again. To the service your table is a text like others.",
-        1: "One would be if the next row were encrypted. None is written here: the table stays.",
+        ROWS: "All would be under it if a rotation encrypted again. To the service your table is a text like others.",
+        1: "One would be under it if a row were written after the rotation. None is written here: the table stays.",
     },
     otherwise="Who knows which texts are rows, and who was asked to change them?",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import NamedTuple
 
 from labkit.front.vault import Vault
@@ -9,14 +11,16 @@ from labkit.lessons.kept_keys.rows import TABLE, base64_of, opened, rows_of, wit
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
-ROWS = 20
+ROWS, AUDIT = 20, "audit.log"
+READ_OUT = re.compile(r"transit/(?:backup|(?:byok-)?export/[^/]+)/rows(?:/.*)?")
+"""Paths that give the key away, in a form that can be used elsewhere."""
 
 
 class RetireSeen(NamedTuple):
     """How many rows there are, how many open to a text of the table, and how many to that of their place.
 
-    Then whether a text of version 1 opens, as things are and with the least minimum that the service takes, and
-    whether the key itself may be read out.
+    Then whether a text of version 1 opens, as things are and with the least minimum that the service takes.
+    ``leaves`` says how the key itself leaves the service, or has left it since the start; empty where it does not.
     """
 
     rows: int
@@ -24,13 +28,15 @@ class RetireSeen(NamedTuple):
     right: int
     old_opens: bool
     opens_again: bool
-    leaves: bool
+    leaves: str
 
 
 @KeptStart
 def start() -> Vault:
-    """Return a vault whose table has twenty rows under version 1."""
-    return with_rows(seed=21, count=ROWS)
+    """Return a vault whose table has twenty rows under version 1; an audit file keeps what is asked of it."""
+    vault = with_rows(seed=21, count=ROWS)
+    vault.put("sys/audit/file", {"type": "file", "options": {"file_path": AUDIT}})
+    return vault
 
 
 def look(branch: Vault) -> RetireSeen:
@@ -42,9 +48,18 @@ def look(branch: Vault) -> RetireSeen:
     old_opens = opened(branch, old) is not None
     branch.post("transit/keys/rows/config", {"min_decryption_version": 1})
     known = sum(text in texts for text in found)
+    return RetireSeen(len(found), known, right, old_opens, opened(branch, old) is not None, _leaves(branch))
+
+
+def _leaves(branch: Vault) -> str:
+    """Say how the key can leave the service, or that it did: a key that is made again knows nothing of a backup."""
     key = branch.get("transit/keys/rows")
-    leaves = key.ok and (key.data["exportable"] or key.data["allow_plaintext_backup"])
-    return RetireSeen(len(found), known, right, old_opens, opened(branch, old) is not None, leaves)
+    if key.ok and (key.data["exportable"] or key.data["allow_plaintext_backup"]):
+        return "the key may be exported or backed up"
+    records = map(json.loads, (branch.files.read(AUDIT) or b"").splitlines())
+    answers = [row["request"]["path"] for row in records if row["type"] == "response" and "error" not in row]
+    taken = [path for path in answers if READ_OUT.fullmatch(path)]
+    return f"the key was read out at {taken[-1]}" if taken else ""
 
 
 def one_by_one(vault: Vault) -> None:
@@ -138,6 +153,18 @@ def _backed_up(vault: Vault) -> None:
     as_a_batch(vault)
 
 
+def _made_again(vault: Vault) -> None:
+    vault.post("transit/keys/rows/config", {"exportable": True, "allow_plaintext_backup": True})
+    vault.get("transit/backup/rows")
+    under_a_new_key(vault)
+
+
+def _exported(vault: Vault) -> None:
+    vault.post("transit/keys/rows/config", {"exportable": True})
+    vault.get("transit/export/encryption-key/rows/1")
+    under_a_new_key(vault)
+
+
 def _new_key(vault: Vault) -> None:
     found = [opened(vault, row) for row in rows_of(vault)]
     items = [{"plaintext": text} for text in found]
@@ -217,13 +244,12 @@ RETIRE = Exercise(
             name="never read out",
             holds=lambda seen: not seen.leaves,
             says=lambda seen: (
-                "the key may be exported or backed up, and a copy with version 1 could be restored; "
-                '`here.start("retire")` begins again'
+                f'{seen.leaves}, and a copy with version 1 could be restored; `here.start("retire")` begins again'
             ),
             asks="Version 1 may not leave the service: a copy elsewhere is out of reach.",
             hints=(
-                "Read `transit/keys/rows`: what do exportable and allow_plaintext_backup say?",
-                "What is removed from the service goes on in a copy of the key, wherever that is restored.",
+                "Did you take a backup? Read `transit/keys/rows`: what do exportable and allow_plaintext_backup say?",
+                "What is removed from the service, or deleted there, goes on in a copy of the key that is restored.",
                 "leave `exportable` and `allow_plaintext_backup` as they are in a new start",
             ),
         ),
@@ -248,6 +274,8 @@ RETIRE = Exercise(
         Trap(name="the rows reversed", act=_reversed, refused_by="in their places"),
         Trap(name="a row dropped", act=_dropped, refused_by="no row is missing"),
         Trap(name="backed up before", act=_backed_up, refused_by="never read out"),
+        Trap(name="backed up, deleted and made again", act=_made_again, refused_by="never read out"),
+        Trap(name="exported, deleted and made again", act=_exported, refused_by="never read out"),
         Trap(name="a new key", act=_new_key, refused_by="all rows open"),
     ),
 )

@@ -11,6 +11,7 @@ from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
 POLICY, TOKENS, ENCRYPT = "sys/policies/acl/writer", "auth/token/create", "transit/encrypt/rows"
+MAKE_IT = f"create {ENCRYPT}"
 SHOWN = 3
 
 
@@ -135,6 +136,10 @@ def _none_of_its_own(vault: Vault) -> tuple[Vault, str]:
     return vault, vault.post(TOKENS).auth["client_token"]
 
 
+def _may_create_too(vault: Vault) -> tuple[Vault, str]:
+    return _token_with(vault, f'path "{ENCRYPT}" {{ capabilities = ["create", "update"] }}')
+
+
 def _may_read_too(vault: Vault) -> tuple[Vault, str]:
     return _token_with(vault, f'path "{ENCRYPT}" {{ capabilities = ["update", "read"] }}')
 
@@ -196,7 +201,7 @@ WRITE_ONLY = Exercise(
             hints=(
                 'Ask for it: `vault.post("sys/capabilities", {"token": token, "paths": [...]}).data`.',
                 "Who may write policies, settings or tokens may soon do anything. A pattern opens whatever fits it, "
-                "also a key that does not exist yet.",
+                "also a key that does not exist yet. To encrypt with a key that is there is an update of its path.",
                 'one rule: `path "transit/encrypt/rows" { capabilities = ["update"] }`',
             ),
         ),
@@ -211,6 +216,7 @@ WRITE_ONLY = Exercise(
         Trap(name="the root token", act=_root, refused_by="reads nothing"),
         Trap(name="a policy that no token has", act=_nobody_has_it, refused_by="writes"),
         Trap(name="none of its own", act=_none_of_its_own, refused_by="reads nothing"),
+        Trap(name="encrypt, and make the key", act=_may_create_too, refused_by="nothing more"),
         Trap(name="encrypt, and read there", act=_may_read_too, refused_by="nothing more"),
         Trap(name="read and list", act=_reading, refused_by="writes"),
         Trap(name="the answer in place of the token", act=_answer_of_create, refused_by="a token"),
@@ -241,4 +247,5 @@ WRITE_ONLY = Exercise(
 
 def _shown(grants: tuple[str, ...]) -> str:
     more = f", and {len(grants) - SHOWN} more" if len(grants) > SHOWN else ""
-    return f"{', '.join(grants[:SHOWN])}{more}"
+    makes = f"; `create` at {ENCRYPT} makes a key where there is none" if MAKE_IT in grants[:SHOWN] else ""
+    return f"{', '.join(grants[:SHOWN])}{more}{makes}"

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from labkit.front.vault import Vault
-from labkit.lessons.machine_logins.machines import AUDIT, ROLE, five_tries, forged, login, reasons, with_machines
+from labkit.lessons.machine_logins.machines import (
+    AUDIT,
+    LOGIN,
+    ROLE,
+    five_tries,
+    forged,
+    login,
+    reasons,
+    unread,
+    with_machines,
+)
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.worlds import KeptStart
 
@@ -18,13 +28,14 @@ BOUND = {"bound_resource_groups": ["web"]}
 class FiveReasonsSeen(NamedTuple):
     """Which reasons the audit file has, new ones and those of the lesson.
 
-    Then how many logins passed, and whether the role is as it was.
+    Then how many logins passed, whether the role is as it was, and how many were refused before any check.
     """
 
     new: tuple[str, ...]
     shown: tuple[str, ...]
     passed: int
     same_role: bool
+    unread: int = 0
 
 
 @KeptStart
@@ -46,7 +57,7 @@ def look(branch: Vault) -> FiveReasonsSeen:
     found = sorted(set(reasons(branch)))
     new, shown = ([one for one in found if (one in SHOWN) is known] for known in (False, True))
     return FiveReasonsSeen(
-        tuple(new), tuple(shown), paths.count("auth/cloud/login"), role.ok and role.data == begun.data
+        tuple(new), tuple(shown), paths.count(LOGIN), role.ok and role.data == begun.data, unread(branch)
     )
 
 
@@ -87,6 +98,12 @@ def _malformed(vault: Vault) -> None:
         login(vault, "web-1", jwt=text)
 
 
+def _four_and_another_role(vault: Vault) -> None:
+    for claims in ({"nbf": 4_000_000_000}, {"tid": "x"}, {"iss": "x"}, {"oid": None}):
+        forged(vault, claims=claims)
+    login(vault, "web-1", role="none")
+
+
 def _four(vault: Vault) -> None:
     for claims in ({"exp": 1}, {"aud": "mail"}, {"nbf": 4_000_000_000}, {"tid": "x"}, {"iss": "x"}, {"oid": None}):
         forged(vault, claims=claims)
@@ -114,16 +131,24 @@ def _other_refusals(vault: Vault) -> None:
     forged(vault, claims={"exp": 1})
 
 
+def _four_and_another(vault: Vault) -> None:
+    for claims in ({"nbf": 4_000_000_000}, {"tid": "x"}, {"iss": "x"}, {"oid": None}):
+        forged(vault, claims=claims)
+    vault.get("secret/data/a", token="hvs.nothing")
+
+
 def _so_far(seen: FiveReasonsSeen) -> str:
     said = f"{len(seen.new)} so far: {', '.join(seen.new) or 'none'}"
+    if seen.unread:
+        said += f"; {seen.unread} more never came to a check, as their error has no `permission denied`"
     return f"{said}; known from the lesson: {', '.join(seen.shown)}" if seen.shown else said
 
 
 FIVE_REASONS = Exercise(
     name="five_reasons",
     title="Five ways to be refused",
-    goal="the audit file has five different reasons of refused logins beside those of the lesson, no login passed, and "
-    "role web is as it was.",
+    goal="the audit file has five different reasons after permission denied beside those of the lesson, no login "
+    "passed, and role web is as it was.",
     start=start,
     look=look,
     takes=("the vault",),
@@ -145,10 +170,12 @@ FIVE_REASONS = Exercise(
             name="five reasons",
             holds=lambda seen: len(seen.new) >= WANTED,
             says=_so_far,
-            asks="Five different reasons have to be in the audit file, beside those of the lesson.",
+            asks="Five different reasons have to stand after `permission denied` in the audit file, beside those of "
+            "the lesson.",
             hints=(
                 'Read `vault.files.lines["audit.log"]`: what stands at the end of each `error`?',
-                "Each check has its own reason. What cannot be read as a token at all never comes to a check.",
+                "Each check has its own reason. What cannot be read as a token, or names a role that is not there, "
+                "never comes to a check.",
                 '`vm("web-1").login(vault, role="web", jwt=vault.cloud.mint("web-1", …))`, with another `iss`, `tid`, '
                 "`nbf`, `iat` or `kid`, or without `oid`",
             ),
@@ -172,7 +199,9 @@ FIVE_REASONS = Exercise(
         Trap(name="one reason five times", act=_one_reason, refused_by="five reasons"),
         Trap(name="malformed tokens", act=_malformed, refused_by="five reasons"),
         Trap(name="four new reasons", act=_four, refused_by="five reasons"),
+        Trap(name="a role that is not there", act=_four_and_another_role, refused_by="five reasons"),
         Trap(name="refusals that are no logins", act=_other_refusals, refused_by="five reasons"),
+        Trap(name="four, and a refusal that is not a login", act=_four_and_another, refused_by="five reasons"),
         Trap(name="an honest login too", act=_honest_too, refused_by="nobody passed"),
         Trap(name="the role changed", act=_role_changed, refused_by="same role"),
         Trap(name="the role deleted", act=_role_deleted, refused_by="same role"),

@@ -10,7 +10,7 @@ from labkit.front.vault import Vault
 from labkit.service.message import Response
 
 AUDIT, ROLE = "audit.log", "auth/cloud/role/web"
-REFUSED = "permission denied"
+LOGIN, REFUSED = "auth/cloud/login", "permission denied"
 
 
 def with_machines(seed: int) -> Vault:
@@ -51,11 +51,24 @@ def five_tries(vault: Vault) -> list[Response]:
 
 
 def reasons(vault: Vault) -> list[str]:
-    """Return why logins were refused, by the audit file, oldest first; each request counts once, as it stands first."""
+    """Return why logins were refused, by the audit file, oldest first; each request counts once, as it stands first.
+
+    What was refused before any check, and what is not a login, has no reason.
+    """
+    return [error.rpartition("; ")[2] for error in _errors(vault) if REFUSED in error and "; " in error]
+
+
+def unread(vault: Vault) -> int:
+    """Return how many logins no check refused: the service could not read what was sent, or has no such role."""
+    return sum(error != "" and REFUSED not in error for error in _errors(vault))
+
+
+def _errors(vault: Vault) -> list[str]:
+    """Return the error of each answer to a login in the audit file, empty where it has none."""
     lines = (vault.files.read(AUDIT) or b"").splitlines()
     records = [json.loads(line) for line in lines if line]
     answers: dict[str, str] = {}
     for row in records:
-        if row["type"] == "response":
+        if row["type"] == "response" and row["request"]["path"] == LOGIN:
             answers.setdefault(row["request"]["id"], row.get("error", ""))
-    return [error.rpartition("; ")[2] for error in answers.values() if REFUSED in error]
+    return list(answers.values())

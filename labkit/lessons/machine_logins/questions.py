@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.front.vault import Vault
-from labkit.lessons.machine_logins.machines import AUDIT, ROLE, five_tries, reasons
+from labkit.lessons.machine_logins.machines import AUDIT, LOGIN, ROLE, five_tries, reasons
 from labkit.lessons.plan import Question
 from labkit.lessons.worlds import branched
 
 HOUR_S, MAX_S = 3_600, 5_400
 PASSED = 200
 RENEWED_S = 85 * 60
-LOGIN, LOGINS = "auth/cloud/login", 4
+LOGINS = 4
+PUBLISHED = 2
+"""A cloud whose keys never changed publishes the one that signs and the next; else the one before them too."""
 
 
 def lacks_role(vault: Vault) -> str:
@@ -70,7 +72,11 @@ def why_shorter(vault: Vault) -> str:
 def lacks_logins(vault: Vault) -> str:
     """Say what is missing before the logins around two changes of keys can be counted."""
     found = len(_logins(vault))
-    return f"This vault has {found} logins so far: run the cell above first." if found < LOGINS else ""
+    if found < LOGINS:
+        return f"This vault has {found} logins so far: run the cell above first."
+    if len(vault.cloud.jwks()["keys"]) <= PUBLISHED:
+        return "The signing keys of this vault's cloud never changed: run the cell above first."
+    return ""
 
 
 def that_pass(vault: Vault) -> int:
@@ -82,9 +88,10 @@ def why_one_waits(vault: Vault) -> str:
     """Explain why an unknown key is not fetched for each time."""
     first, second, third, last = _logins(vault)[:LOGINS]
     return (
-        f"The logins answered {first}, {second}, {third} and {last}. At a key that it does not know the service asks "
-        "the cloud for the keys that it publishes, and then not again for five minutes. If it asked each time, whoever "
-        "sends tokens with invented keys could keep it asking. An honest machine waits that long after a second change."
+        f"The logins answered {first}, {second}, {third} and {last}. Where a statement names a key that the service "
+        "does not know, it asks the cloud which keys there are, and then not again for five minutes. If it asked "
+        "each time, whoever sends tokens with invented keys could keep it asking. An honest machine waits that long "
+        "after a second change."
     )
 
 

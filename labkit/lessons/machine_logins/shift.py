@@ -128,7 +128,7 @@ SHIFT = Exercise(
             asks="Unrenewed it has to live for an hour.",
             hints=(
                 "Look at lease_duration in the answer to a login.",
-                "Of several limits the shortest counts, also that of the mount.",
+                "Of several limits the shortest counts, also that of `auth/cloud/` itself.",
                 "`token_ttl`",
             ),
             for_its_sentence=True,

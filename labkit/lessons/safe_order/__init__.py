@@ -28,7 +28,8 @@ RECALLS = (
         asks="A machine renews a token of two minutes, at most an hour, each minute. How long does it live?",
         choices=("two minutes", "an hour", "for ever"),
         answer="an hour",
-        says="A renewal begins the short time again, and never passes the maximum, which counts from the login.",
+        says="A renewal begins the short time again, or the time that it asks for, and never passes the maximum, which "
+        "counts from the login.",
     ),
 )
 

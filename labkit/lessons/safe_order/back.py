@@ -7,7 +7,7 @@ from typing import NamedTuple
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.safe_order.writers import PAIR
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, mode_said
 from labkit.service.durations import SECOND_NS
 from labkit.service.silence import Silence
 
@@ -226,7 +226,7 @@ BACK = Exercise(
         Condition(
             name="primary again",
             holds=lambda seen: seen.modes["paris"] == "primary",
-            says=lambda seen: " and ".join(f"{name} is {seen.modes[name]}" for name in PAIR),
+            says=lambda seen: " and ".join(f"{name} is {mode_said(seen.modes[name])}" for name in PAIR),
             asks="In the end paris has to be the primary.",
             hints=(
                 'Look at `lab["paris"].mode`.',
@@ -238,7 +238,7 @@ BACK = Exercise(
         Condition(
             name="every order",
             holds=lambda seen: not seen.missing,
-            says=lambda seen: f"paris does not have {', '.join(seen.missing)}, which was acknowledged",
+            says=lambda seen: f"acknowledged, and not in paris: {', '.join(seen.missing)}",
             asks="paris has to have the orders that tokyo took meanwhile, and whatever was acknowledged since.",
             hints=(
                 "Read orders/4 from paris and from tokyo, after each step.",
@@ -264,11 +264,11 @@ BACK = Exercise(
         Condition(
             name="followed",
             holds=lambda seen: seen.follows,
-            says=lambda seen: f"tokyo is {seen.modes['tokyo']}, and does not stream what paris writes",
+            says=lambda seen: f"tokyo is {mode_said(seen.modes['tokyo'])}, and does not stream what paris writes",
             asks="tokyo has to follow paris, so that the next disaster finds a copy.",
             hints=(
                 'Look at `lab["tokyo"].status()`.',
-                "A cluster that stepped down follows nobody, and each activation token works once.",
+                "A cluster that stepped down follows nobody, and the token with which one joins works once.",
                 '`lab["tokyo"].repoint("paris")`, which asks for a token of its own',
             ),
         ),
@@ -276,7 +276,7 @@ BACK = Exercise(
             name="nothing wiped",
             holds=lambda seen: not seen.left,
             says=lambda seen: f"replication was disabled at {', '.join(seen.left)}: everything was copied again",
-            asks="No cluster may be taken out of replication: whoever joins again is wiped, and sent everything.",
+            asks="No cluster may be taken out of replication: whoever joins again is wiped, and everything is sent.",
             hints=(
                 'Look in `lab.trace.select("mode")` for `disabled`.',
                 "A cluster that steps down keeps what it has; only what differs is sent.",

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from labkit.front.lab import Lab
 from labkit.lab.plan.blueprint import CloudPlan, pair
 from labkit.lessons.plan import Condition, Exercise, Trap
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, mode_said
 from labkit.service.durations import SECOND_NS
 from labkit.service.silence import Silence
 
 ROLE, ACCESSORS, RENEWAL = "auth/cloud/role/web", "auth/token/accessors", "auth/token/renew-accessor"
 BOUND = {"bound_resource_groups": ["web"], "token_policies": ["app"], "token_ttl": "2m", "token_max_ttl": "2h"}
-HOLDERS = ("web-1", "web-2")
+HOLDERS, OTHERS = ("web-1", "web-2"), ("db-1", "job-1")
 ENDPOINTS = ("discovery", "keys")
 OUTAGE_MINUTES, ASKED_AGAIN = 10, "5m"
 
@@ -22,7 +22,8 @@ OUTAGE_MINUTES, ASKED_AGAIN = 10, "5m"
 class LoginsSeen(NamedTuple):
     """What a branch showed when the outage was over: tokyo's mode, held tokens, and who logs in there.
 
-    ``opened`` are the roles that let a machine of another group in.  ``two_s`` is when both clusters first took writes.
+    ``opened`` are machines of other groups and the roles that let them in.  ``two_s`` is when both clusters first took
+    writes.
     """
 
     mode: str
@@ -32,7 +33,7 @@ class LoginsSeen(NamedTuple):
     renewals_lost: int
     status: int
     says: str
-    opened: tuple[str, ...]
+    opened: tuple[tuple[str, str], ...]
 
 
 @KeptStart
@@ -75,6 +76,7 @@ def look(branch: Lab) -> LoginsSeen:
     branch.run(ASKED_AGAIN)  # who asked for keys in vain does not ask at once again
     branch.cloud.fail_next("discovery", 503)
     status, says = _login(branch, "web-1", "web")
+    _add_a_neighbour(branch)
     roles = (branch["tokyo"].list("auth/cloud/role").data or {}).get("keys", [])
     return LoginsSeen(
         mode=mode,
@@ -84,8 +86,15 @@ def look(branch: Lab) -> LoginsSeen:
         renewals_lost=sum(write.path == RENEWAL for write in branch.ledger.lost()),
         status=status,
         says=says,
-        opened=tuple([role for role in roles if _login(branch, "db-1", role)[0] == 200]),
+        opened=tuple([(name, role) for role in roles for name in OTHERS if _login(branch, name, role)[0] == 200]),
     )
+
+
+def _add_a_neighbour(branch: Lab) -> None:
+    """Add a machine of another group to the subscription of web-1: db-1 is of another subscription, too."""
+    inventory, beside = branch.cloud.inventory, branch.cloud.vm("web-1").record
+    shared = inventory.subscriptions[beside.group.subscription_id]
+    inventory.add_machine(OTHERS[1], inventory.add_resource_group("jobs", shared), beside.location)
 
 
 def _login(branch: Lab, machine: str, role: str) -> tuple[int, str]:
@@ -165,6 +174,12 @@ def _no_bounds(lab: Lab) -> None:
     renew_there(lab)
 
 
+def _whole_subscription(lab: Lab) -> None:
+    all_of_it = lab.cloud.vm("web-1").subscription_id
+    lab["paris"].post(ROLE, {**BOUND, "bound_resource_groups": [], "bound_subscription_ids": [all_of_it]})
+    renew_there(lab)
+
+
 def _one_more_role(lab: Lab) -> None:
     lab["paris"].post("auth/cloud/role/all", {**BOUND, "bound_resource_groups": ["web", "data"]})
     renew_there(lab)
@@ -203,7 +218,7 @@ LOGINS = Exercise(
         Condition(
             name="moved",
             holds=lambda seen: seen.mode == "primary",
-            says=lambda seen: f"tokyo is {seen.mode}",
+            says=lambda seen: f"tokyo is {mode_said(seen.mode)}",
             asks="tokyo has to be the primary.",
             hints=(
                 "Look at tokyo in `lab.map()`.",
@@ -227,11 +242,11 @@ LOGINS = Exercise(
             name="the outage",
             holds=lambda seen: not seen.mended,
             says=lambda seen: "somebody ended the outage before its time",
-            asks=f"The cloud is others' business: the check lets it come back, {OUTAGE_MINUTES} minutes later.",
+            asks=f"The cloud is not yours to mend: it comes back {OUTAGE_MINUTES} minutes after the start.",
             hints=(
                 "Which of your steps is done to the cloud?",
                 "You operate two clusters. What can be done there so that nothing depends on the cloud meanwhile?",
-                "leave out `lab.cloud_recover()`",
+                "leave out `lab.cloud_recover()` until then",
             ),
         ),
         Condition(
@@ -264,8 +279,12 @@ LOGINS = Exercise(
         Condition(
             name="no others",
             holds=lambda seen: not seen.opened,
-            says=lambda seen: f"db-1, which is not of the group web, logs in with the role {seen.opened[0]}",
-            asks="db-1 must not log in, with whatever role.",
+            says=lambda seen: (
+                f"{seen.opened[0][0]}, a machine that is not of the group web, logs in with the role "
+                + seen.opened[0][1]
+            ),
+            asks="No machine of another group may log in, with whatever role: neither db-1 nor one in the "
+            "subscription of web-1.",
             hints=(
                 "Read `auth/cloud/role/` and the name of that role at tokyo.",
                 "What is opened in an emergency stays open after it.",
@@ -285,6 +304,7 @@ LOGINS = Exercise(
         Trap(name="root tokens in their place", act=_root_tokens, refused_by="held tokens"),
         Trap(name="asks the cloud once only", act=_no_retries, refused_by="logins come back"),
         Trap(name="a role with wider bounds", act=_no_bounds, refused_by="no others"),
+        Trap(name="a role for the whole subscription", act=_whole_subscription, refused_by="no others"),
         Trap(name="one more role", act=_one_more_role, refused_by="no others"),
         Trap(name="renewed, and not waited for", act=_on_the_line, refused_by="held tokens"),
     ),

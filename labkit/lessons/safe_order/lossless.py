@@ -11,6 +11,8 @@ from labkit.lab.snapshot import Snapshot
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.safe_order.writers import Move, moved, pair_with_writer
+from labkit.lessons.said import raised
+from labkit.lessons.worlds import mode_said
 
 Act = Callable[[Lab], Any]
 
@@ -23,7 +25,8 @@ MAX_PAUSE_S, MAX_SLOW_PAUSE_S = 1, 3
 class LosslessSeen(NamedTuple):
     """What became of the writes in worlds that differ by luck, and in one whose line is slow.
 
-    ``near`` ends with the first world in which the client waits too long: the rest would say the same.
+    ``near`` ends with the first world in which the client waits too long, or the verb is used: the rest would say the
+    same.
     """
 
     near: tuple[Move, ...]
@@ -40,6 +43,11 @@ class LosslessSeen(NamedTuple):
         return [one for one in self.every if one.mode != "primary"]
 
     @property
+    def two_s(self) -> float:
+        """When both clusters first took writes in one of them; 0 where they never did."""
+        return next((one.broken_s for one in self.every if one.broken_s), 0)
+
+    @property
     def losing(self) -> list[int]:
         """How many writes were lost in each near world where any was."""
         return [one.lost for one in self.near if one.lost]
@@ -53,8 +61,8 @@ class LosslessSeen(NamedTuple):
         ):
             for move in moves:
                 if not _is_in_service(move, most_s):
-                    waits = f"no write was taken for {move.pause_s:.1f} s{line}; {most_s} s are allowed there"
-                    return waits if move.later else "the client had ended all its work before the move"
+                    waits = f"no write was taken for {move.pause_s:.1f} s{line}; the limit there is {most_s} s"
+                    return _too_late(move) if move.ended and not move.later else waits
         return ""
 
 
@@ -75,9 +83,16 @@ def look(function: Act) -> LosslessSeen:
     near: list[Move] = []
     for luck in range(LUCKS):
         near.append(_move(function, world(luck)))
-        if not _is_in_service(near[-1], MAX_PAUSE_S):
+        if near[-1].by_verb or not _is_in_service(near[-1], MAX_PAUSE_S):
             break
     return LosslessSeen(tuple(near), _move(function, world(0, SLOWER)))
+
+
+def _too_late(move: Move) -> str:
+    return (
+        f"your function took {move.took_s:.1f} s, and the client had ended its work by then. While a client writes, "
+        "there is nearly always something on the line: the lag is hardly ever 0, and the roots are hardly ever equal"
+    )
 
 
 def _is_in_service(move: Move, most_s: float) -> bool:
@@ -85,17 +100,12 @@ def _is_in_service(move: Move, most_s: float) -> bool:
 
 
 def _move(function: Act, lab: Lab) -> Move:
-    error = ""
+    error, began_ns = "", lab.now
     try:
         function(lab)
-    except Exception as raised:  # the reader's own
-        error = f"{type(raised).__name__}: {raised}"
-    return moved(lab, error)
-
-
-def by_the_verb(lab: Lab) -> None:
-    """Use the verb for it, which does the steps in their order."""
-    lab.failover("paris", "tokyo")
+    except Exception as failure:  # the reader's own
+        error = raised(failure)
+    return moved(lab, began_ns, error)
 
 
 def by_lag(lab: Lab) -> None:
@@ -153,11 +163,42 @@ def _until_nobody_writes(lab: Lab) -> None:
     lab["tokyo"].promote()
 
 
+def _seals(lab: Lab) -> None:
+    lab["paris"].seal()
+    while lab.lag("paris", "tokyo").entries:
+        lab.run("20ms")
+    lab["tokyo"].promote()
+
+
+def _cuts_clients_off(lab: Lab) -> None:
+    lab.partition("lisbon", "paris")
+    while lab.lag("paris", "tokyo").entries:
+        lab.run("20ms")
+    lab["tokyo"].promote()
+
+
+def _equal_roots_first(lab: Lab) -> None:
+    while lab["paris"].root != lab["tokyo"].root:
+        lab.run("500ms")
+    lab["paris"].demote()
+    lab["tokyo"].promote()
+
+
 def _out_of_replication(lab: Lab) -> None:
     lab["paris"].demote()
     while lab.lag("paris", "tokyo").entries:
         lab.run("20ms")
     lab["tokyo"].disable()
+
+
+def remark(seen: LosslessSeen) -> str:
+    """Say why nothing was lost, and what it cost."""
+    near_s = max(one.pause_s for one in seen.near)
+    return (
+        "After the demotion nothing new goes on the line, and what is on it still arrives: you promoted tokyo when it "
+        f"had. No write was taken for {near_s:.1f} s at most, and for {seen.far.pause_s:.1f} s over the "
+        "slow line."
+    )
 
 
 def _raised(moves: tuple[Move, ...]) -> str:
@@ -173,11 +214,12 @@ LOSSLESS = Exercise(
     look=look,
     takes=("a function of the lab",),
     untouched=is_blank,
+    remark=remark,
     conditions=(
         Condition(
             name="moved",
             holds=lambda seen: not seen.unmoved,
-            says=lambda seen: f"tokyo is {seen.unmoved[0].mode} in the end{_raised(seen.every)}",
+            says=lambda seen: f"tokyo is {mode_said(seen.unmoved[0].mode)} in the end{_raised(seen.every)}",
             asks="In the end tokyo has to be the primary.",
             hints=(
                 'Call your function with a lab of your own and look at `lab["tokyo"].mode`.',
@@ -187,12 +229,13 @@ LOSSLESS = Exercise(
         ),
         Condition(
             name="never two",
-            holds=lambda seen: not any(one.broken_s for one in seen.every),
-            says=lambda seen: "two clusters took writes at the same time",
-            asks="At no instant may both take writes.",
+            holds=lambda seen: not seen.two_s,
+            says=lambda seen: f"both clusters took writes at {seen.two_s:.2f} s of lab time",
+            asks="At no instant may both take writes, also not when another node of paris leads it later.",
             hints=(
                 "Look in `lab.timeline()` at which modes overlap.",
-                "A promotion stops nobody: the old primary has to be stopped first, and to stay so.",
+                "A promotion stops nobody: the old primary has to be stopped first, and to stay so. A seal "
+                "stops a node, and seconds later another one leads.",
                 '`lab["paris"].demote()` before `lab["tokyo"].promote()`, and no promotion of paris after it',
             ),
         ),
@@ -236,8 +279,19 @@ LOSSLESS = Exercise(
                 "demote first; then a loop that ends as soon as the lag is 0",
             ),
         ),
+        Condition(
+            name="by its steps",
+            holds=lambda seen: not any(one.by_verb for one in seen.every),
+            says=lambda seen: "nothing was lost, and the verb `failover` did all of it",
+            asks="Do it by its steps: here you are to decide what is waited for, and when.",
+            hints=(
+                "Which steps does the verb name? They are notes in `lab.timeline()` after it.",
+                "First somebody stops, then something is waited for, then somebody else begins.",
+                '`lab["paris"].demote()`, a loop over `lab.lag("paris", "tokyo").entries`, `lab["tokyo"].promote()`',
+            ),
+        ),
     ),
-    ways={"by the verb": by_the_verb, "by lag": by_lag, "by equal roots": by_roots},
+    ways={"by lag": by_lag, "by equal roots": by_roots},
     traps=(
         Trap(name="demotes only", act=lambda lab: lab["paris"].demote(), refused_by="moved"),
         Trap(name="the survivor out of replication", act=_out_of_replication, refused_by="moved"),
@@ -249,6 +303,10 @@ LOSSLESS = Exercise(
         Trap(name="a sleep that is right by luck", act=_sleeps("85ms"), refused_by="nothing lost"),
         Trap(name="a fixed sleep", act=_sleeps("200ms"), refused_by="a slow line"),
         Trap(name="a sleep that suits the slow line", act=_sleeps("2s"), refused_by="in service"),
+        Trap(name="a seal in place of the demotion", act=_seals, refused_by="never two"),
+        Trap(name="clients cut off from paris", act=_cuts_clients_off, refused_by="in service"),
+        Trap(name="equal roots, and then the demotion", act=_equal_roots_first, refused_by="in service"),
+        Trap(name="by the verb", act=lambda lab: lab.failover("paris", "tokyo"), refused_by="by its steps"),
         Trap(name="until nobody writes", act=_until_nobody_writes, refused_by="in service"),
     ),
 )

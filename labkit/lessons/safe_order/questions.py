@@ -44,11 +44,22 @@ def lost(lab: Lab) -> int:
 def why_at_once(lab: Lab) -> str:
     """Explain what a plan alone does not protect."""
     said = "is broken" if lab.invariants.verdicts().get(PLANNED) else "holds"
+    came, left = came_meanwhile(lab), lost(lab)
     return (
-        f"tokyo was promoted {pause_ms(lab):.1f} ms after paris stepped down, and {lost(lab)} acknowledged orders had "
+        f"tokyo was promoted {pause_ms(lab):.1f} ms after paris stepped down. {came} more stream "
+        f"message{'' if came == 1 else 's'} of paris arrived in that time, and {left} acknowledged orders had "
         f"not arrived by then. The rule `{PLANNED}` {said}. A plan stops new writes; those on the line still need "
         "their 80 ms."
     )
+
+
+def came_meanwhile(lab: Lab) -> int:
+    """Return how many stream messages of paris reached tokyo after paris had stepped down and before the promotion."""
+    down = lab.trace.select("mode", cluster="paris", mode="secondary")[0].at_ns
+    up = lab.trace.select("mode", cluster="tokyo", mode="primary")[0].at_ns
+    nodes = {*lab["tokyo"].nodes}
+    streamed = lab.trace.select("message", what="stream", fate="delivered")
+    return sum(down < event.at_ns <= up and event.target in nodes for event in streamed)
 
 
 def why_after_a_wait(lab: Lab) -> str:

@@ -10,6 +10,7 @@ from labkit.front.vault import Vault
 from labkit.lessons.attempts import is_blank
 from labkit.lessons.overlooked import FIRST_REFUSAL, ignored_names
 from labkit.lessons.plan import Condition, Exercise, Trap
+from labkit.lessons.said import raised
 from labkit.lessons.worlds import is_changing
 from labkit.service.message import Response
 from labkit.service.short_forms import ShortForms
@@ -95,6 +96,19 @@ class Counted(NamedTuple):
         """Whether it raised an error in place of its own update, and left those of others."""
         return self.error != "" and self.count == self.wanted - 1
 
+    @property
+    def gave_up_early(self) -> bool:
+        """Whether it raised an error of its own where others were faster: its last write was refused, and was a try."""
+        return self.others > 0 and self.named_cas and self.refused > 0 and self.gave_up_aloud and not self.is_endless
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it was stopped."""
+        return self.error.startswith(TooManyRequests.__name__)
+
+    def __str__(self) -> str:
+        return f"beside {_others(self.others)} it raised {self.error}"
+
 
 def count_up(vault: Vault) -> None:
     """Add one as a careful writer does when no other is near."""
@@ -110,8 +124,8 @@ def play(function: Callable[[Any], Any], others: int) -> Counted:
     error, busy = "", BusyVault(vault, others)
     try:
         function(busy)
-    except Exception as raised:  # the reader's own
-        error = f"{type(raised).__name__}: {raised}"
+    except Exception as failure:  # the reader's own
+        error = raised(failure)
     found, last = vault.get(COUNT), busy.writes[-1:]
     return Counted(
         busy.came,
@@ -147,8 +161,11 @@ def _first_wrong(seen: tuple[Counted, ...]) -> Counted:
 
 def _worst(seen: tuple[Counted, ...]) -> str:
     wrong = _first_wrong(seen)
-    beside = "no other writer" if not wrong.others else f"{wrong.others} more writer{'s' if wrong.others > 1 else ''}"
-    return f"beside {beside} the count became {wrong.count}, and has to be {wrong.wanted}"
+    return f"beside {_others(wrong.others)} the count became {wrong.count}, and has to be {wrong.wanted}"
+
+
+def _others(number: int) -> str:
+    return "no other writer" if not number else f"{number} more writer{'s' if number > 1 else ''}"
 
 
 def _in_vain(seen: tuple[Counted, ...]) -> str:
@@ -185,6 +202,20 @@ def five_times_at_most(vault: Any) -> None:
 def _read_and_write(vault: Any) -> None:
     found = vault.get(COUNT).data["data"]["n"]
     vault.post(COUNT, {"data": {"n": found + 1}})
+
+
+def _so_often(tries: int) -> Callable[[Any], None]:
+    """Return what tries so often, and then raises an error."""
+
+    def add_one(vault: Any) -> None:
+        for _ in range(tries):
+            found = vault.get(COUNT).data
+            body = {"options": {"cas": found["metadata"]["version"]}, "data": {"n": found["data"]["n"] + 1}}
+            if vault.post(COUNT, body).ok:
+                return
+        raise RuntimeError
+
+    return add_one
 
 
 def _no_second_try(vault: Any) -> None:
@@ -244,15 +275,29 @@ def _asserts_afterwards(vault: Any) -> None:
 COUNTER = Exercise(
     name="counter",
     title="No update is lost",
-    goal="a function that adds one to n of secret/data/count, and loses no update of others who do the same.",
+    goal="a function that adds one to n of secret/data/count, beside up to two others who do the same, and loses no "
+    "update; where more are faster it may give up, with an error.",
     look=look,
     takes=("a function of one vault",),
     untouched=untouched,
     conditions=(
         Condition(
+            name="holds out",
+            holds=lambda seen: not any(one.gave_up_early for one in _few(seen)),
+            says=lambda seen: str(next(one for one in _few(seen) if one.gave_up_early)),
+            asks=f"Beside up to {INTERFERING[-1]} other writers it has to succeed; only where more are faster it may "
+            "give up.",
+            hints=(
+                "How often does it read and write before it gives up, and how often may others be faster?",
+                "A refused write is not a failure yet: somebody was faster. Read again, and write with what you read.",
+                f"`for _ in range({INTERFERING[-1] + 1}):` or more around read and write, and the error after the loop",
+            ),
+            for_its_sentence=True,
+        ),
+        Condition(
             name="returns",
-            holds=lambda seen: not any(one.error for one in _few(seen)),
-            says=lambda seen: next(one.error for one in _few(seen) if one.error),
+            holds=lambda seen: not any(one.error and not one.gave_up_early for one in _few(seen)),
+            says=lambda seen: str(next(one for one in _few(seen) if one.error and not one.gave_up_early)),
             asks="The function has to end, without an error.",
             hints=(
                 "Read the error. A read gives two parts, `data` and `metadata`; a refused write has `.errors`.",
@@ -323,6 +368,8 @@ COUNTER = Exercise(
     traps=(
         Trap(name="read, then write", act=_read_and_write, refused_by="names a version"),
         Trap(name="the version beside the data", act=_cas_beside_data, refused_by="names a version"),
+        Trap(name="one try, and an error", act=_so_often(1), refused_by="holds out"),
+        Trap(name="two tries, and an error", act=_so_often(2), refused_by="holds out"),
         Trap(name="refused, and left so", act=_no_second_try, refused_by="tries again"),
         Trap(name="three tries, and no word", act=_three_times_in_silence, refused_by="says so"),
         Trap(name="as if never written", act=_never_written, refused_by="adds one"),

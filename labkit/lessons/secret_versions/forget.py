@@ -14,13 +14,14 @@ WRITES = 5
 
 class ForgetSeen(NamedTuple):
     """Which versions an hour did not forget, and what became of five more writes: how many versions remain, and what a
-    read answers a minute before their hour and a minute after.
+    read answers a minute before their hour and a minute after.  ``for_all``: the engine has settings, for every secret.
     """
 
     left: tuple[str, ...]
     versions: int
     before: int
     after: int
+    for_all: bool = False
 
 
 @KeptStart
@@ -31,6 +32,7 @@ def start() -> Vault:
 
 def look(branch: Vault) -> ForgetSeen:
     """Wait an hour; then write five times, also where a write needs cas, and read before and after another hour."""
+    for_all = branch.get("secret/config").data != start().get("secret/config").data
     branch.advance("61m")
     known = branch.get("secret/metadata/session")
     versions = list(known.data["versions"]) if known.ok else []
@@ -43,7 +45,14 @@ def look(branch: Vault) -> ForgetSeen:
     branch.advance("59m")
     before = branch.get(SESSION).status
     branch.advance("2m")
-    return ForgetSeen(left, len(readable), before, branch.get(SESSION).status)
+    return ForgetSeen(left, len(readable), before, branch.get(SESSION).status, for_all)
+
+
+def remark(seen: ForgetSeen) -> str:
+    """Say of a setting of the engine how far it reaches."""
+    if not seen.for_all:
+        return ""
+    return "What you set at `secret/config` holds for every secret below `secret/`; metadata limits one secret only."
 
 
 def limit_the_key(vault: Vault) -> None:
@@ -89,6 +98,7 @@ FORGET = Exercise(
     goal="of secret/data/session at most three versions are kept, and each can be read for an hour and no longer.",
     start=start,
     look=look,
+    remark=remark,
     takes=("the vault",),
     conditions=(
         Condition(

@@ -21,6 +21,8 @@ def lacks_delete(vault: Vault) -> str:
     versions = _states(vault, WRITTEN)
     if not versions or not versions[max(versions, key=int)]["deletion_time"]:
         return "In this vault secret/data/app is not written and deleted yet: run the cell above first."
+    if len(versions) > 1:
+        return f"In this vault secret/data/app was written {len(versions)} times, not once: run the cell above."
     return ""
 
 

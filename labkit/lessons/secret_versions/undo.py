@@ -1,4 +1,4 @@
-"""Undo: a colleague destroyed one version and deleted two; the last good contents are to be the latest again."""
+"""Undo: a colleague destroyed one version and deleted two; what was written last is to be the latest again."""
 
 from __future__ import annotations
 
@@ -79,13 +79,19 @@ def _metadata_first(vault: Vault) -> None:
 
 def _for_good(seen: UndoSeen) -> str:
     gone = " and ".join(seen.gone)
-    return f'; version {gone} is removed for good here, `here.start("undo")` begins again' if gone else ""
+    are = f"s {gone} are" if len(seen.gone) > 1 else f" {gone} is"
+    return f'; version{are} removed for good here, `here.start("undo")` begins again' if gone else ""
+
+
+def _named(versions: tuple[str, ...]) -> str:
+    return f"version{'s' if len(versions) > 1 else ''} {', '.join(versions)}" if versions else "no version"
 
 
 UNDO = Exercise(
     name="undo",
     title="Undo what a colleague did",
-    goal="the last good contents of secret/data/app are its latest version again, and no version is removed.",
+    goal="what was written last to secret/data/app before the colleague came is its latest version again, and no "
+    "version is removed.",
     start=start,
     look=look,
     takes=("the vault",),
@@ -116,7 +122,7 @@ UNDO = Exercise(
         Condition(
             name="history",
             holds=lambda seen: {"1", "2", "3"} <= set(seen.versions) and not seen.gone,
-            says=lambda seen: f"the metadata names the versions {', '.join(seen.versions) or 'none'}{_for_good(seen)}",
+            says=lambda seen: f"the metadata names {_named(seen.versions)}{_for_good(seen)}",
             asks="All three versions have to stay, whatever became of them.",
             hints=(
                 "Read `secret/metadata/app`: how many versions are there?",

@@ -9,6 +9,8 @@ from labkit.trace import SECOND_NS
 
 ORDERS = 5
 PATH = "secret/data/orders"
+AT_ONCE_S = 0.1
+"""Five orders, one each 10 ms, and the loss are no farther apart than that."""
 
 
 def acknowledged(lab: Lab) -> int:
@@ -41,6 +43,15 @@ def lacks_disaster(lab: Lab) -> str:
     return ""
 
 
+def lacks_loss_at_once(lab: Lab) -> str:
+    """Say what is missing before the first case can be counted: the lab of the changed one shows something else."""
+    lacks = lacks_disaster(lab)
+    if not lacks and ahead_s(lab) > AT_ONCE_S:
+        early = f"In this lab paris was lost {ahead_s(lab):.2f} s after the first order, not at once"
+        return f"{early}: run the cell above."
+    return lacks
+
+
 def lacks_second(lab: Lab) -> str:
     """Say what is missing before the changed case can be counted."""
     lacks = lacks_disaster(lab)
@@ -60,9 +71,17 @@ def why(lab: Lab) -> str:
     return (
         f"{acknowledged(lab)} orders were acknowledged, and {survivors(lab)} are in tokyo. paris was lost "
         f"{ahead_s(lab):.2f} s after the first acknowledgement and {waited_s(lab):.2f} s after the last; a message to "
-        "tokyo takes a little over 0.08 s. "
-        "Acknowledged means stored in paris. What is on its way when paris goes down goes down with it: the machines "
-        "that would send it again, and the region's part of the line."
+        f"tokyo takes a little over 0.08 s. Acknowledged means stored in paris. {_on_its_way(lab)}"
+    )
+
+
+def _on_its_way(lab: Lab) -> str:
+    """Say what became of the orders on the line, where there were any."""
+    if survivors(lab) == acknowledged(lab):
+        return "Each order had left at once, and none was on its way any more."
+    return (
+        "What is on its way when paris goes down goes down with it: the machines that would send it again, and the "
+        "region's part of the line."
     )
 
 
@@ -73,7 +92,7 @@ SURVIVE = Question(
     least=0,
     most=ORDERS,
     measure=survivors,
-    needs=lacks_disaster,
+    needs=lacks_loss_at_once,
     why=why,
     replies={
         5: "Five would be right if an acknowledgement meant stored in both. It means stored in paris.",
@@ -81,7 +100,8 @@ SURVIVE = Question(
     },
     otherwise="Some would be there if the orders had been spread over a longer time than one crossing.",
     look="Press Later in the player until paris goes down: each cross on the lower way to tokyo is an order, where "
-    "it was then. The squares below the map count what differs; lesson 07 explains them.",
+    "it was then. The squares below the map are parts of what both hold that differ, more of them than orders: "
+    "lesson 07 explains them. `labkit help words` has the other words beside the map, such as seal, term and guard.",
     draw=play,
 )
 SECOND = Question(

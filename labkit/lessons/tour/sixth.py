@@ -13,6 +13,7 @@ from labkit.trace import SECOND_NS
 SIXTH = f"{PATH}/6"
 ORDER = {"data": {"item": "lantern"}}
 TAKEOVER = "15s"
+LATER = f" {TAKEOVER} later, without anything else being done"
 
 
 class SixthSeen(NamedTuple):
@@ -21,6 +22,7 @@ class SixthSeen(NamedTuple):
     ``leads`` is a node that leads paris at the end, or some seconds later when whatever sleeps is awake; empty when the
     region is lost.
     ``deleted``: the last that was asked for was to delete it.  ``contents`` is what a read gives; None for nothing.
+    ``leads_later``: no node of paris leads as it was handed in, and one does some seconds later.
     """
 
     written_at: str
@@ -29,6 +31,7 @@ class SixthSeen(NamedTuple):
     waited_s: float
     mode: str
     contents: Any
+    leads_later: bool = False
 
 
 @KeptStart
@@ -52,14 +55,15 @@ def look(branch: Lab) -> SixthSeen:
         branch["tokyo"].promote()
     read = branch["tokyo"].get(SIXTH) if branch["tokyo"].active else None
     contents = read.data["data"] if read is not None and read.ok else None
-    if not leads:
+    waits = not leads
+    if waits:
         for node in stalled(branch):
             branch.resume(node)
         branch.run(TAKEOVER)
         leads = branch["paris"].active
     last = writes[-1].committed if writes else None
     deleted = last is not None and last.method == "DELETE"
-    return SixthSeen(last.cluster if last else "", deleted, leads, waited_s, mode, contents)
+    return SixthSeen(last.cluster if last else "", deleted, leads, waited_s, mode, contents, waits and leads != "")
 
 
 def remark(seen: SixthSeen) -> str:
@@ -218,7 +222,7 @@ SAVE_THE_SIXTH = Exercise(
         Condition(
             name="lost",
             holds=lambda seen: not seen.leads,
-            says=lambda seen: f"{seen.leads} leads paris, by itself within {TAKEOVER}",
+            says=lambda seen: f"{seen.leads} leads paris{LATER if seen.leads_later else ''}",
             asks="The region paris has to be lost, with all of its nodes.",
             hints=(
                 'Look at paris in `lab.map()`, now and after `lab.run("15s")`.',

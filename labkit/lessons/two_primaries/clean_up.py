@@ -8,7 +8,7 @@ from labkit.front.lab import Lab
 from labkit.front.lab_cluster import LabCluster
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.two_primaries.split import PAIR, modes, pair_with_orders, takers
-from labkit.lessons.worlds import KeptStart
+from labkit.lessons.worlds import KeptStart, mode_said
 
 SETTLING = "20s"
 
@@ -49,9 +49,7 @@ class CleanUpSeen(NamedTuple):
     def difference(self) -> str:
         """How many versions are missing from the list, and how many are too many."""
         missing, more = self.wanted - self.given, self.given - self.own
-        return (
-            f"{len(missing)} of {len(self.wanted)} versions are missing from the list, {len(more)} do not belong there"
-        )
+        return f"the list lacks {len(missing)} of {len(self.wanted)} versions, and has {len(more)} too many"
 
 
 @KeptStart
@@ -241,7 +239,7 @@ CLEAN_UP = Exercise(
             name="follows",
             holds=lambda seen: seen.streams and seen.roots_equal,
             says=lambda seen: (
-                f"paris is {seen.modes['paris']}, tokyo is {seen.modes['tokyo']}, and their roots are "
+                f"{' and '.join(f'{name} is {mode_said(seen.modes[name])}' for name in PAIR)}, and their roots are "
                 + ("equal" if seen.roots_equal else "not equal")
             ),
             asks="The other cluster has to follow it, until both hold the same.",

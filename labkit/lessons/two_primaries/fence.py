@@ -7,20 +7,41 @@ from typing import NamedTuple
 from labkit.front.lab import Lab
 from labkit.lessons.plan import Condition, Exercise, Trap
 from labkit.lessons.two_primaries.split import PAIR, answer_to_write, modes, pair_with_orders
-from labkit.lessons.worlds import KeptStart, stalled
+from labkit.lessons.worlds import KeptStart, mode_said, stalled
 from labkit.service.durations import SECOND_NS
 from labkit.trace import InvariantEvent
 
-LATER = "60s"
+LATER, LEADER = "60s", "paris-1"
 
 
 class FenceSeen(NamedTuple):
-    """What a branch showed: answers to writes now and a minute later, modes, and when two took writes."""
+    """What a branch showed: answers to writes now and a minute later, modes, and when two took writes.
+
+    ``own_s`` is when the reader wrote to paris while tokyo was a primary, ``leader`` the node that leads paris later.
+    """
 
     answers: dict[str, tuple[str, str]]
     modes: dict[str, str]
     broken: list[InvariantEvent]
     broken_later: list[InvariantEvent]
+    own_s: float
+    leader: str
+
+    @property
+    def two_said(self) -> str:
+        """When both took writes, and whose they were where only the reader's own did; empty where they never did."""
+        if self.broken:
+            return f"both took writes at {self.broken[0].at_ns / SECOND_NS:.2f} s"
+        if self.own_s:
+            return f"paris took a write of yours at {self.own_s:.2f} s, when tokyo was a primary"
+        return ""
+
+    @property
+    def led_said(self) -> str:
+        """Say which other node leads paris now, if one does."""
+        if self.leader in ("", LEADER):
+            return ""
+        return f": {self.leader} leads it now, since what stops {LEADER} stops that node only"
 
 
 @KeptStart
@@ -33,7 +54,7 @@ def start() -> Lab:
 
 def look(branch: Lab) -> FenceSeen:
     """Ask both clusters for a write, now and a minute later, when whatever was stalled is awake."""
-    now, at_ns = modes(branch), branch.now
+    now, at_ns, own_s = modes(branch), branch.now, own_write_s(branch)
     first = {name: answer_to_write(branch, name) for name in PAIR}
     for node in stalled(branch):
         branch.resume(node)
@@ -41,8 +62,26 @@ def look(branch: Lab) -> FenceSeen:
     answers = {name: (first[name], answer_to_write(branch, name)) for name in PAIR}
     broken = branch.trace.select("invariant", name="one primary")
     return FenceSeen(
-        answers, now, [row for row in broken if row.at_ns <= at_ns], [row for row in broken if row.at_ns > at_ns]
+        answers=answers,
+        modes=now,
+        broken=[row for row in broken if row.at_ns <= at_ns],
+        broken_later=[row for row in broken if row.at_ns > at_ns],
+        own_s=own_s,
+        leader=branch["paris"].active,
     )
+
+
+def own_write_s(lab: Lab) -> float:
+    """Return when paris first took a write while tokyo was a primary, in seconds; 0 where it never did.
+
+    The lab's own rule asks what clients reach: it does not count a write from beside a cluster that is cut off.
+    """
+    changes = [(event.at_ns, event.mode == "primary") for event in lab.trace.select("mode", cluster="tokyo")]
+    for write in lab.ledger.writes:
+        is_order = write.committed.cluster == "paris" and write.committed.version
+        if is_order and [is_primary for at_ns, is_primary in changes if at_ns <= write.at_ns][-1:] == [True]:
+            return write.at_ns / SECOND_NS
+    return 0
 
 
 def demote_first(lab: Lab) -> None:
@@ -84,6 +123,12 @@ def _put_to_sleep(lab: Lab) -> None:
     lab["tokyo"].promote()
 
 
+def _written_past_the_fence(lab: Lab) -> None:
+    lab.isolate("paris")
+    lab["tokyo"].promote()
+    lab["paris"].post("secret/data/orders/4", {"data": {"item": "rope 4"}})
+
+
 def remark(seen: FenceSeen) -> str:
     """Say of a cluster that only an operator reaches that this counts as fenced, and how long."""
     if seen.answers["paris"] != ("silence", "silence") or seen.modes["paris"] != "primary":
@@ -113,8 +158,8 @@ FENCE = Exercise(
         ),
         Condition(
             name="never two",
-            holds=lambda seen: not seen.broken,
-            says=lambda seen: f"both took writes at {seen.broken[0].at_ns / SECOND_NS:.2f} s",
+            holds=lambda seen: not seen.two_said,
+            says=lambda seen: seen.two_said,
             asks="At no instant may both take writes, however short.",
             hints=(
                 "Look in `lab.timeline()` at what paris was when tokyo was promoted.",
@@ -125,7 +170,10 @@ FENCE = Exercise(
         Condition(
             name="stays stopped",
             holds=lambda seen: not seen.broken_later and "200" not in seen.answers["paris"],
-            says=lambda seen: f"asked now and a minute later, paris answers {' and '.join(seen.answers['paris'])}",
+            says=lambda seen: (
+                f"asked for a write now and a minute later, paris answers {' and '.join(seen.answers['paris'])}"
+                + seen.led_said
+            ),
             asks="paris must not take writes again by itself: not through a standby, not when it wakes, and not "
             "outside of replication.",
             hints=(
@@ -138,7 +186,7 @@ FENCE = Exercise(
         Condition(
             name="is a primary",
             holds=lambda seen: seen.modes["tokyo"] == "primary",
-            says=lambda seen: f"tokyo is {seen.modes['tokyo']}",
+            says=lambda seen: f"tokyo is {mode_said(seen.modes['tokyo'])}",
             asks="tokyo has to be a primary, so that another cluster can follow it.",
             hints=(
                 "Look at tokyo's mode in `lab.map()`.",
@@ -166,6 +214,7 @@ FENCE = Exercise(
             act=lambda lab: (lab["tokyo"].promote(), lab.crash("paris")),
             refused_by="never two",
         ),
+        Trap(name="written to past the fence", act=_written_past_the_fence, refused_by="never two"),
         Trap(name="switch off, promote nothing", act=lambda lab: lab.crash("paris"), refused_by="survivor"),
         Trap(name="wait and heal", act=lambda lab: (lab.run("20s"), lab.heal()), refused_by="survivor"),
         Trap(

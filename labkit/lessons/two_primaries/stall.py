@@ -19,7 +19,7 @@ LEADER, STEPPED_DOWN = "paris-1", "stepped down"
 class StallSeen(NamedTuple):
     """What the trace shows of the stall, and what paris holds of the late order; instants are -1 where nothing was.
 
-    ``handed`` counts the requests that reached the leader while it slept.
+    ``handed`` counts the requests that reached the leader while it slept; ``opens``: the late order can be read.
     """
 
     paused: tuple[str, ...]
@@ -28,6 +28,7 @@ class StallSeen(NamedTuple):
     resumed_ns: int
     refused_ns: int
     versions: int
+    opens: bool
     handed: int
 
     @property
@@ -61,6 +62,7 @@ def look(branch: Lab) -> StallSeen:
         resumed_ns=resumed_ns,
         refused_ns=refused[-1].at_ns if refused else -1,
         versions=len(found.data["versions"]) if found.ok else 0,
+        opens=branch["paris"].get(LATE).ok,
         handed=sum(paused_ns < event.at_ns < resumed_ns for event in asked),
     )
 
@@ -76,7 +78,9 @@ def remark(seen: StallSeen) -> str:
     after_s = (seen.taken_over_ns - seen.paused_ns) / SECOND_NS
     return (
         f"Another node led {after_s:.1f} s after the pause, when the lease of paris-1, its time to lead, had ended: a "
-        "new term. When paris-1 woke, its write came with the number of the old term, and was refused for that."
+        "new term. When paris-1 woke, its write came with the number of the old term, and was refused for that. Nobody "
+        "heard it: you had stopped waiting, so `lab.timeline()` counts your request as in doubt. What shows it is "
+        '`lab.trace.select("observed", node="paris-1", what="stepped down")`.'
     )
 
 
@@ -183,6 +187,11 @@ def _twice_again(lab: Lab) -> None:
     lab["paris"].post(LATE, {"data": {"item": "rope"}})
 
 
+def _deleted(lab: Lab) -> None:
+    stall_short(lab)
+    lab["paris"].delete(LATE)
+
+
 def _other_cluster(lab: Lab) -> None:
     lab.pause("tokyo-1")
     lab.run("5s")
@@ -218,7 +227,7 @@ STALL = Exercise(
             asks="Another node of paris has to lead before paris-1 wakes.",
             hints=(
                 'Look at `lab["paris"].active` while paris-1 is stalled.',
-                "A leader holds a lease; until that ends no other node may lead.",
+                "A leader holds a lease, its time to lead; until that ends no other node may lead.",
                 '`lab.run("5s")` between `pause` and `resume`',
             ),
             for_its_sentence=True,
@@ -249,9 +258,13 @@ STALL = Exercise(
         ),
         Condition(
             name="stored once",
-            holds=lambda seen: seen.versions == 1,
-            says=lambda seen: f"paris holds {seen.versions} versions of orders/late",
-            asks="In the end orders/late has to be stored exactly once.",
+            holds=lambda seen: seen.versions == 1 and seen.opens,
+            says=lambda seen: (
+                "orders/late was stored, and is deleted"
+                if seen.versions == 1
+                else f"paris holds {seen.versions} versions of orders/late"
+            ),
+            asks="In the end orders/late has to be stored exactly once, and to open.",
             hints=(
                 "Read `secret/metadata/orders/late` from paris.",
                 "Silence says nothing of what happened: read first, then decide whether to send again.",
@@ -270,6 +283,7 @@ STALL = Exercise(
         Trap(name="no write", act=_no_write, refused_by="refused"),
         Trap(name="a write without a token", act=_no_token, refused_by="refused"),
         Trap(name="never sent again", act=_not_again, refused_by="stored once"),
+        Trap(name="stored, and deleted", act=_deleted, refused_by="stored once"),
         Trap(name="sent again twice", act=_twice_again, refused_by="stored once"),
     ),
 )

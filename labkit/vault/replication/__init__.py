@@ -8,3 +8,6 @@ MODE_KEY = "node/mode"
 It belongs to this cluster and is in neither Merkle tree.  Every request checks whether it is stored, so the key is
 here, without the module that decodes the record.
 """
+
+OUTSIDE = ("node/",)
+"""How the keys begin that are only this cluster's: what is in neither tree, and never shipped."""

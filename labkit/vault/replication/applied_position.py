@@ -16,8 +16,8 @@ from zlib import crc32
 
 from labkit.service.errors import ServiceError
 from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.barrier import BarrierError
-from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:

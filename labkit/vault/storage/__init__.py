@@ -1,7 +1,8 @@
 """The physical store: get, list and atomic apply of ciphertexts; everything else is a view around it.
 
 1. ``apply`` is one transaction: all of its writes are there afterwards, or none.
-2. A commit carries the leadership term; one that is older than the newest term claimed is refused (``fencing``).
+2. A commit carries the leadership term; one that is older than the newest term claimed is refused
+   (``check_term``): so a stale leader is stopped at the store.
 3. A store that cannot be opened, read or written raises StoreError; a commit that raises it changed nothing.
 4. The bytes object that ``get`` returns is the same object until the key is written again: caches of decoded records
    depend on that identity, so neither replication nor rollback needs an invalidation.
@@ -35,6 +36,16 @@ TOKENS = "token/id/"
 
 class StoreError(Internal):
     """The store cannot be opened, read or written (C10, C12); the text names its file and says what to do."""
+
+
+class StaleTerm(RuntimeError):
+    """A node that has lost the leadership tried to commit."""
+
+
+def check_term(term: int, newest: int) -> None:
+    """Raise StaleTerm for a term below the newest one claimed."""
+    if term < newest:
+        raise StaleTerm(f"term {term} is over: a newer leader claimed term {newest}")
 
 
 class Storage(Protocol):

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from labkit.vault.storage import TOKENS, UNDECIDING, Leaves, Names, Writes
-from labkit.vault.storage.fencing import check_term
+from labkit.vault.storage import TOKENS, UNDECIDING, Leaves, Names, Writes, check_term
 
 if TYPE_CHECKING:
     from labkit.vault.storage.interruption import CommitInterruption
@@ -176,6 +175,13 @@ class MemoryStorage:
         """Cut a commit short: the next one of two keys or more under that term raises CommitInterruptedError."""
         self._interruption = interruption
         self._shared = self._shared_leaves = True  # what is shared is copied before it changes, and so can be kept
+
+    def spare(self, node: str) -> bool:
+        """Cut no commit of a node short any more; return whether one was to be."""
+        if self._interruption is None or self._interruption.node != node:
+            return False
+        self._interruption = None
+        return True
 
     def put_back(self, state: dict[str, Any]) -> None:
         """Hold again what a state has, under the present term."""

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from labkit.vault.identifiers import sha256
-from labkit.vault.storage import UNDECIDING, Leaves, Names, StoreError, Writes
-from labkit.vault.storage.fencing import check_term
+from labkit.vault.storage import UNDECIDING, Leaves, Names, StoreError, Writes, check_term
 from labkit.vault.storage.sqlite_problems import ERRORS, FOREIGN, FORKED, PROBLEMS, REPLACED, problem
 
 if TYPE_CHECKING:

@@ -38,9 +38,8 @@ from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDAT
 from labkit.vault.policies.store import acl_for
 from labkit.vault.seal_keys import SEALED
 from labkit.vault.sealing.seal import SEAL_CONFIG
-from labkit.vault.storage import StoreError
+from labkit.vault.storage import StaleTerm, StoreError
 from labkit.vault.storage.barrier import BarrierError
-from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.walk import request_answer, request_route
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}

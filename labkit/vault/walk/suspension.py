@@ -31,8 +31,7 @@ from labkit.vault import tokens
 from labkit.vault.context import Context
 from labkit.vault.core import Core
 from labkit.vault.seal_keys import SEALED
-from labkit.vault.storage import Names
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import Names, StaleTerm
 from labkit.vault.walk import request_answer, request_route, request_walk
 
 Walk = Generator[Fetch, Response, Response]

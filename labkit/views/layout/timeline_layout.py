@@ -16,7 +16,7 @@ from typing import NamedTuple
 from labkit.lab.measures.state_spans import Span
 from labkit.service.durations import SECOND_NS, in_seconds
 from labkit.views.boxes import Box, flow, width_of
-from labkit.views.contents.timeline_contents import TimelineContents, TimelineMark
+from labkit.views.contents.timeline_contents import BEHIND_S, TimelineContents, TimelineMark
 from labkit.views.picture import NORMAL, SMALL
 from labkit.views.state_words import MODES
 from labkit.views.time_axis import ticks
@@ -162,7 +162,7 @@ def _signs(contents: TimelineContents) -> list[str]:
     marks = {mark.what for mark in contents.marks}
     nodes = {span.what for span in contents.nodes}
     found = [f"{sign} {SIGN_WORDS[what]}" for what, sign in SIGNS.items() if what in marks]
-    found += ["striped: behind, or hears nothing"] if contents.lags else []
+    found += [f"striped: {BEHIND_S:g} s behind, or hears nothing"] if contents.lags else []
     drawn = [words for state, words in NODE_WORDS.items() if state in nodes]
     found += [f"node: {', '.join(drawn)}"] if drawn else []
     ended = [words for name, words in OUTCOME_WORDS.items() if any(getattr(one, name) for one in contents.columns)]

@@ -157,7 +157,7 @@ def test_what_was_not_played_is_not_named(stand: Any) -> None:
     for act in (elsewhere, known_and(long_ago), known_and(clock_put_right), known_and(published)):
         for forged in ({"headers": {"kid": "made-up"}}, {"claims": {"exp": 1}}):
             sentence, origin = refused(stand, act, **forged)
-            assert (sentence[:19], origin) == ("an operator asks pa", "operator"), (sentence, forged)
+            assert (sentence[:20], origin) == ("an operator sends pa", "operator"), (sentence, forged)
 
 
 def test_the_reason_that_the_node_recorded_is_a_step(stand: Any) -> None:

@@ -86,7 +86,7 @@ def promoted(lab: Lab) -> None:
 
 OTHERS: dict[str, tuple[dict[str, Any], Callable[[Lab], Any], str, str]] = {
     "connection": ({"connections": {"tokyo": "ready"}}, cut, "has no connection to its primary", FAULT),
-    "mode": ({"modes": {"paris": "primary"}}, lambda lab: lab["paris"].demote(), "an operator asks", OPERATOR),
+    "mode": ({"modes": {"paris": "primary"}}, lambda lab: lab["paris"].demote(), "an operator sends", OPERATOR),
     "state": ({"states": {"tokyo": "stream-wals"}}, lambda lab: lab["tokyo"].promote(), "tokyo is primary", OPERATOR),
     "primary": ({"primary": "paris"}, lambda lab: lab["tokyo"].promote(), "tokyo is primary", OPERATOR),
     "refused": ({"refused": 0}, refused, "403", OPERATOR),
@@ -94,7 +94,7 @@ OTHERS: dict[str, tuple[dict[str, Any], Callable[[Lab], Any], str, str]] = {
     "observed": ({"observed": {"secondary_revoked": 0}}, revoke, "secondary revoked", OPERATOR),
     "roots": ({"roots": "equal"}, lambda lab: lab.corrupt("tokyo", layer="root"), "damaged", FAULT),
     "rule": ({"invariants": {"one primary": "held"}}, lambda lab: lab["tokyo"].promote(), "'one primary'", OPERATOR),
-    "acknowledged": ({"acknowledged": 0}, lambda lab: write(lab, 1), "an operator asks", OPERATOR),
+    "acknowledged": ({"acknowledged": 0}, lambda lab: write(lab, 1), "an operator sends", OPERATOR),
 }
 
 

@@ -9,6 +9,8 @@ import pytest
 from labkit import Lab
 from labkit.lab.operations.runbook_effects import RunbookError
 
+BY_HAND = "an operator sends paris-1 the request that led to it, by hand"
+
 
 def sealed(lab: Lab) -> None:
     lab.seal("paris")
@@ -26,8 +28,8 @@ def restarted(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("act", "says", "root"),
     [
-        (sealed, "paris-1, which led until then, was sealed", "an operator asks paris-1 for it, by hand"),
-        (stepped_down, "paris-1, which led until then, was stepped down", "an operator asks paris-1 for it, by hand"),
+        (sealed, "paris-1, which led until then, was sealed", BY_HAND),
+        (stepped_down, "paris-1, which led until then, was stepped down", BY_HAND),
         (restarted, "paris-1, which led until then, went down and came up sealed", "paris-1 goes down, by hand"),
         (
             lambda lab: lab.crash("paris-1"),

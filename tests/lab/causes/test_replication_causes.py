@@ -32,7 +32,7 @@ def test_a_secondary_that_is_refused_names_why_the_primary_did(calm):
 
     found = calm.why("tokyo: disconnected")
 
-    assert found.root.sentence == "an operator asks paris-1 for it, by hand"
+    assert found.root.sentence == "an operator sends paris-1 the request that led to it, by hand"
     assert "paris-1 is sealed" in str(found)
 
 
@@ -107,7 +107,7 @@ def test_a_cluster_that_joins_after_silent_tries_names_the_operator():
     found = lab.why("tokyo: idle")
 
     assert found.origin == "operator"
-    assert "an operator asks tokyo-1 for it" in found.root.sentence
+    assert "an operator sends tokyo-1 the request that led to it" in found.root.sentence
 
 
 def test_an_activation_that_ended_with_its_primary_names_the_end(calm):

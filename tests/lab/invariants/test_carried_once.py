@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.invariants.carried_once import MAX_KEPT, CarriedOnce
+from labkit.lab.invariants.carried_once import DROPPED_AT_ONCE, MIN_KEPT, CarriedOnce
 from labkit.lab.invariants.rules import CARRIED_ONCE
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import BEGUN, ENDED, Committed
@@ -72,11 +72,13 @@ def test_only_the_same_attempt_in_the_same_history_is_twice(
 
 
 def test_the_newest_attempts_are_kept_and_saved(calm: Lab, rule: CarriedOnce):
-    for number in range(MAX_KEPT + 1):
+    most = MIN_KEPT + DROPPED_AT_ONCE
+    for number in range(10 * most):
         rule.on_committed(Committed("paris", COMMITS, WHO._replace(number=number), "POST"))
-    rule.on_committed(Committed("paris", COMMITS, WHO._replace(number=0), "POST"))
+        assert min(number, MIN_KEPT) < len(rule.state()["done"]) <= most + 1
+    rule.on_committed(Committed("paris", COMMITS, WHO._replace(number=number - most - 1), "POST"))
     assert not found(calm), "it is too long ago"
     again = Lab.restore(calm.snapshot())
     assert again.invariants.state() == calm.invariants.state()
-    rule.on_committed(Committed("paris", COMMITS, WHO._replace(number=MAX_KEPT), "POST"))
+    rule.on_committed(Committed("paris", COMMITS, WHO._replace(number=number - MIN_KEPT + 2), "POST"))
     assert found(calm)

@@ -12,7 +12,7 @@ from labkit import Lab
 from labkit.lab.invariants.rules import VERSION_ORDER
 from labkit.lab.invariants.version_order import MAX_ANSWERS, VersionOrder
 from labkit.lab.plan.blueprint import BalancerPlan, ClientPlan, WorkloadPlan, pair
-from labkit.lab.queries import Queries
+from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN, Committed, OperationEnded, RequestAnswered
 from labkit.lab.wire.seen_versions import SeenVersion
@@ -99,9 +99,8 @@ def test_a_version_that_is_given_twice_is_found(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def rule(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> VersionOrder:
+def rule(lab: Lab) -> VersionOrder:
     """The rule of a lab, for reports of one's own, to all of which somebody waits for an answer."""
-    monkeypatch.setattr(Queries, "is_awaited", lambda self, correlation: True)
     lab.parts.ledger.histories.current.setdefault("paris", 0)
     rule = lab.invariants._rules[VERSION_ORDER]
     assert isinstance(rule, VersionOrder)
@@ -120,6 +119,7 @@ def read(rule: VersionOrder, started: int, ended: int, version: int, number: int
 def write(rule: VersionOrder, started: int, ended: int, version: int, outcome: str = ANSWERED) -> None:
     """A client's write between two seconds, and the version that it made."""
     correlation = Correlation("writer", started * 100 + ended, 1)
+    rule._scene.queries.parts.ledger.commit(correlation, CommittedWrite("paris", 0, 0, "POST", version))
     rule.on_committed(Committed("paris", (), correlation, "POST", version, (), SeenVersion(PATH, version, "t")))
     times = (ended * 10**9, started * 10**9)
     rule.on_operation_ended(OperationEnded(*times, "writer", "put-secret", PATH, "paris", outcome, 200, 1, correlation))
@@ -186,7 +186,7 @@ def test_so_many_answers_are_kept_and_no_more(rule: VersionOrder):
 
     (answers,) = [answers for secret, answers in rule.state()["answers"].items() if secret[0] == PATH]
     assert len(answers) == MAX_ANSWERS
-    assert answers[-1].version == 3 * MAX_ANSWERS
+    assert answers[-1][1] == 3 * MAX_ANSWERS
 
 
 def test_a_saved_lab_goes_on_judging(rule: VersionOrder, lab: Lab):

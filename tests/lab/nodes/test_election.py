@@ -21,7 +21,7 @@ from labkit.lab.nodes.election import (
     write_lease,
 )
 from labkit.vault.replication.tree.merkle import classify
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 
 

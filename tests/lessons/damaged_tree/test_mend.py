@@ -6,6 +6,7 @@ import pytest
 
 from labkit.lessons.damaged_tree.mend import MEND, join_again, look, move_first, start
 from labkit.lessons.damaged_tree.orders import ORDERS
+from labkit.lessons.judging import judge
 
 
 @pytest.mark.slow
@@ -41,3 +42,21 @@ def test_a_secondary_that_joins_again_gets_every_value():
     join_again(lab)
 
     assert look(lab).unreadable == {"paris": [], "tokyo": []}
+
+
+def test_who_writes_an_order_again_hears_that_this_is_another_version():
+    lab = start()
+    lab["paris"].post(ORDERS[5], {"data": {"item": "rope 6"}})
+    lab["tokyo"].reindex()
+    lab.run("5s")
+
+    assert judge(MEND, (lab,)).seen == (
+        "paris cannot give version 1 of orders/6; what you wrote again is version 2, and stands beside it"
+    )
+
+
+def test_what_is_right_is_said_with_its_reason():
+    lab = start()
+    move_first(lab)
+
+    assert "so paris had to follow tokyo first" in judge(MEND, (lab,)).seen

@@ -79,6 +79,42 @@ def test_a_reindex_of_the_primary_passes_its_rot_on(lab):
     assert "Player" in repr(COPIES.draw(lab))
 
 
+def test_tokyo_notices_a_damaged_subtree_by_itself_and_no_layer_below(lab):
+    """What the reason and the text beside the player claim, in the order of the player."""
+    noticed, begun = {}, len(lab.trace.select("observed"))
+    for layer in reversed(LAYERS):
+        since_ns = lab.now
+        lab.corrupt("tokyo", layer=layer)
+        lab.run("2s")
+        new = [event.what for event in lab.trace.select("observed") if event.at_ns > since_ns]
+        noticed[layer] = ("roots_differ" in new or "merkle_loop" in new, lab["paris"].root == lab["tokyo"].root)
+
+    silent = dict.fromkeys(("storage", "subpage", "page"), (False, True))
+    assert noticed == {**silent, "subtree": (True, True), "root": (False, False)}
+    new = lab.trace.select("observed")[begun:]
+    assert [dict(event.fields)["pages"] for event in new if event.what == "merkle_diff"] == [1]
+    assert [event.what for event in new].count("merkle_diff_empty") == 1
+    assert [event.what for event in new].count("merkle_loop") == 1
+
+
+def test_a_subtree_that_is_damaged_by_itself_leaves_no_page_that_differs(lab):
+    begun = len(lab.trace.select("observed"))
+    lab.corrupt("tokyo", layer="subtree")
+    lab.run("2s")
+    new = lab.trace.select("observed")[begun:]
+
+    assert [dict(event.fields)["pages"] for event in new if event.what == "merkle_diff"] == [0]
+    assert [event.what for event in new][-1] == "merkle_loop"
+
+
+def test_the_run_that_is_played_ends_with_the_root(lab):
+    played = DIFFER.draw(lab)
+
+    assert [event.detail for event in lab.trace.select("fault")] == []
+    assert "Player" in repr(played)
+    assert "subtree" in DIFFER.look
+
+
 def test_what_is_missing_before_it_can_be_tried(lab):
     assert "does not follow paris yet" in DIFFER.needs(Lab.pair(seed=7))
     lab.corrupt("tokyo", layer="page")

@@ -28,6 +28,23 @@ def test_a_function_that_raises_is_said():
     assert seen.region.error.startswith("ValueError: ")
 
 
+def test_a_function_that_counts_its_calls_is_called_in_another_order_too():
+    calls = []
+
+    def counts(lab):
+        calls.append(lab)
+        if len(calls) == 3:
+            lab["tokyo"].promote()
+
+    judged = judge(THREE_ALARMS, (counts,))
+    assert (judged.condition, len(calls)) == ("a region", 6)
+    assert judged.seen.endswith("takes no writes; right at first, and not when it was called again, as call 4")
+
+
+def test_what_is_right_is_said_with_its_reason():
+    assert "Only where paris itself is silent" in judge(THREE_ALARMS, (THREE_ALARMS.ways["by health"],)).seen
+
+
 def test_who_decides_to_do_nothing_has_tried():
     decided = judge(THREE_ALARMS, (lambda lab: lab["paris"].active is None and lab["tokyo"].promote(),))
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from labkit.lessons.disaster.outlived import NOTE, look, rotated, untouched
+import pytest
+
+from labkit.lessons.disaster.outlived import DISTANCES, MAX_NEAR_S, NOTE, OUTLIVED, look, rotated, untouched
+from labkit.lessons.judging import judge
 
 
 def test_the_survivors_own_version_is_another_key():
@@ -29,12 +32,13 @@ def test_a_function_that_raises_or_returns_something_else_is_said():
     assert untouched(lambda lab, note: None)
 
 
-def test_whoever_moves_the_primary_first_is_judged_too():
+def test_whoever_moves_the_primary_first_makes_a_text_that_opens_and_is_refused_for_the_move():
     def moves(lab, note):
         lab.failover("paris", "tokyo")
         return lab["tokyo"].post("transit/encrypt/letters", {"plaintext": note}).data["ciphertext"]
 
     assert [seen.status for seen in look(moves)] == [200, 200]
+    assert judge(OUTLIVED, (moves,)).condition == "at paris"
     assert look(lambda lab, note: lab.crash("tokyo") and "vault:v1:")[0].status == 0
 
 
@@ -45,3 +49,25 @@ def test_what_a_secondary_refused_is_said_beside_the_error_that_follows():
     assert look(asks_tokyo).near.text.endswith(
         "; before that POST transit/encrypt/letters at tokyo answered path disabled in replication DR secondary mode"
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "refused_by"), [(0.05, "opens"), (1, "from afar"), (2, "from afar"), (4, "in time")]
+)
+def test_no_time_that_is_chosen_is_right(seconds, refused_by):
+    def sleeps(lab, note):
+        lab.run(f"{seconds}s")
+        return lab["paris"].post("transit/encrypt/letters", {"plaintext": note}).data["ciphertext"]
+
+    assert judge(OUTLIVED, (sleeps,)).condition == refused_by
+
+
+def test_a_copy_over_the_far_line_takes_longer_than_is_allowed_over_the_near_one():
+    crossing_s = 0.08
+
+    assert crossing_s < MAX_NEAR_S < crossing_s * DISTANCES["far"]
+
+
+def test_what_is_right_is_said_with_its_reason():
+    assert "3.3 s over the far one" in judge(OUTLIVED, (OUTLIVED.ways["by lag"],)).seen
+    assert judge(OUTLIVED, (OUTLIVED.ways["by version"],)).seen.startswith("It did not wait for the new version")

@@ -73,8 +73,8 @@ def test_a_secondary_that_was_restarted_is_sealed_and_that_is_no_failure_of_the_
     assert judge(BACKLOG, (lab,))[1:3] == ("the line only", "besides the line, this happened: crash, restart")
 
 
-@pytest.mark.parametrize(("wait", "said"), [("0s", "The check let a copy go on"), ("10s", "")])
-def test_a_comparison_that_the_readers_lab_has_not_seen_yet_is_said(wait, said):
+@pytest.mark.parametrize(("wait", "is_later"), [("0s", True), ("10s", False)])
+def test_how_long_it_took_and_what_the_readers_lab_has_not_seen_yet_is_said(wait, is_later):
     lab = start()
     lab.partition("paris", "tokyo")
     for number in range(ENTRIES + 6):
@@ -84,5 +84,13 @@ def test_a_comparison_that_the_readers_lab_has_not_seen_yet_is_said(wait, said):
     judged = judge(BACKLOG, (lab,))
 
     assert judged.outcome == RIGHT
-    assert judged.seen.startswith(said)
-    assert bool(judged.seen) is bool(said)
+    assert judged.seen.startswith("The pair began to compare 3.3 s after the line was whole.")
+    assert ("The check let a copy go on" in judged.seen) is is_later
+
+
+def test_of_a_lab_that_took_no_write_it_is_said_that_nothing_was_missed():
+    lab = start()
+    lab.partition("paris", "tokyo")
+    lab.heal()
+
+    assert judge(BACKLOG, (lab,)).seen == "no cluster took a write since the start, so tokyo missed none"

@@ -9,11 +9,13 @@ from labkit.lessons.distance.line import calm_pair, write_orders
 from labkit.lessons.distance.questions import FACTOR, FARTHER, ON_THE_LINE, WRITES
 
 
-def lost_region(factor: int) -> Lab:
+def lost_region(factor: int, gap_s: float = 0.01, count: int = WRITES, wait: str = "") -> Lab:
     lab = calm_pair(seed=4)
     if factor > 1:
         lab.slow("paris", "tokyo", factor=factor)
-    write_orders(lab, 0.01, WRITES)
+    write_orders(lab, gap_s, count)
+    if wait:
+        lab.run(wait)
     lab.crash("paris")
     lab.run("1s")
     lab["tokyo"].promote()
@@ -46,6 +48,20 @@ def test_nothing_is_counted_before_the_loss(question):
     assert "paris still runs" in question.needs(lab)
     lab.crash("paris")
     assert "not promoted yet" in question.needs(lab)
+
+
+@pytest.mark.parametrize(
+    ("question", "lab", "lacks"),
+    [
+        (ON_THE_LINE, {"factor": FACTOR}, "The line of this lab was slowed"),
+        (FARTHER, {"factor": 2}, "line is slowed by factor 2, not by factor 4"),
+        (ON_THE_LINE, {"factor": 1, "gap_s": 0.02}, "an order each 20.0 ms, not each 10 ms"),
+        (FARTHER, {"factor": FACTOR, "count": 50}, "paris took 50 orders before the loss, not 100"),
+        (ON_THE_LINE, {"factor": 1, "wait": "1s"}, "paris went down 1010 ms after the last order"),
+    ],
+)
+def test_a_lab_of_another_case_is_not_judged(question, lab, lacks):
+    assert lacks in question.needs(lost_region(**lab))
 
 
 def test_unequal_roots_are_no_damage():

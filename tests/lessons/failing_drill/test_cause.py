@@ -29,7 +29,10 @@ def test_each_loss_has_a_root_of_its_own_kind():
 def test_instants_may_be_rounded_to_a_thousandth():
     lab = start()
     assert judge(CAUSE, (lab, [round(instant, 3) for instant in roots_of(lab)])).outcome == "right"
-    assert judge(CAUSE, (lab, [instant + 0.002 for instant in roots_of(lab)])).condition == "red"
+    for apart in (-0.002, -0.001, 0.001, 0.002):
+        others = [round(instant, 3) + apart for instant in roots_of(lab)]
+        assert not any(look(lab, others).names(number) for number in range(3)), apart
+        assert judge(CAUSE, (lab, others)).condition == "red"
 
 
 def test_an_instant_of_nothing_is_known_from_a_wrong_one():
@@ -39,7 +42,7 @@ def test_an_instant_of_nothing_is_known_from_a_wrong_one():
     rounded = judge(CAUSE, (lab, [round(right[0], 2), *right[1:]]))
     another = judge(CAUSE, (lab, [right[0], cut, right[2]]))
 
-    assert rounded.seen.endswith("an instant is wanted to the millisecond")
+    assert rounded.seen.endswith("an instant is wanted rounded to the millisecond")
     assert (another.condition, another.seen) == (
         "green",
         f"what happened at {cut:.3f} s is not the root of the loss of green",

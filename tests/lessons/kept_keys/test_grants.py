@@ -28,6 +28,7 @@ def granted(rules: str, **options: object) -> tuple[str, ...]:
         ),
         ('path "transit/encrypt/n*" { capabilities = ["create"] }', ("create transit/encrypt/nother",)),
         ('path "transit/encrypt/row*" { capabilities = ["update"] }', ("update transit/encrypt/rowother",)),
+        (f'path "{ENCRYPT}" {{ capabilities = ["create", "update"] }}', (f"create {ENCRYPT}",)),
         ('path "later/+/x" { capabilities = ["read"] }', ("read later/other/x",)),
         ('path "transit/export/+/rows" { capabilities = ["read"] }', ("read transit/export/rows/rows",)),
         ('path "transit/decrypt/rows" { capabilities = ["deny"] }', ()),

@@ -48,6 +48,22 @@ def test_a_policy_that_nobody_wrote_is_named():
     )
 
 
+def test_a_token_that_may_make_the_key_again_may_more_than_encrypt():
+    vault = start()
+    rule = 'path "transit/encrypt/rows" { capabilities = ["create", "update"] }'
+    vault.put("sys/policies/acl/a", {"policy": rule})
+    token = vault.post("auth/token/create", {"policies": ["a"]}).auth["client_token"]
+    judged = judge(WRITE_ONLY, (vault, token))
+    vault.post("transit/keys/rows/config", {"deletion_allowed": True})
+    vault.delete("transit/keys/rows")
+
+    assert judged[1:3] == (
+        "nothing more",
+        "it may also create transit/encrypt/rows; `create` at transit/encrypt/rows makes a key where there is none",
+    )
+    assert vault.post("transit/encrypt/rows", {"plaintext": "cm93"}, token=token).ok, "which is so"
+
+
 def test_what_else_it_may_is_said_by_path():
     vault, token = start(), ""
     rules = 'path "transit/encrypt/rows" { capabilities = ["update"] }\n'

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from labkit.lessons.judging import judge
 from labkit.lessons.machine_logins.five_reasons import FIVE_REASONS, SHOWN, by_claims, look, start
-from labkit.lessons.machine_logins.machines import AUDIT, five_tries, login, reasons
+from labkit.lessons.machine_logins.machines import AUDIT, five_tries, login, reasons, unread
 
 
 def test_at_the_start_there_is_nothing_to_see():
-    assert look(start()) == ((), (), 0, True)
+    assert look(start()) == ((), (), 0, True, 0)
 
 
 def test_five_tokens_have_five_reasons():
@@ -27,6 +27,20 @@ def test_the_five_of_the_lesson_are_known_already():
     assert set(reasons(vault)) == set(SHOWN)
     assert look(vault)[:2] == ((), SHOWN)
     assert judge(FIVE_REASONS, (vault,)).seen == f"0 so far: none; known from the lesson: {', '.join(SHOWN)}"
+
+
+def test_logins_that_came_to_no_check_are_named_and_do_not_count():
+    vault = start()
+    login(vault, "db-1")
+    login(vault, "web-1", role="none")
+    login(vault, "web-1", jwt="one.part")
+    vault.post("sys/mounts", {})
+
+    assert unread(vault) == 2
+    assert judge(FIVE_REASONS, (vault,)).seen == (
+        "0 so far: none; 2 more never came to a check, as their error has no `permission denied`; "
+        "known from the lesson: resource_group"
+    )
 
 
 def test_a_login_that_passed_is_said_first():

@@ -25,6 +25,15 @@ def test_five_tries_have_one_answer_and_five_reasons():
     assert reasons(vault) == ["resource_group", "machine_claim", "expired", "audience", "algorithm"]
 
 
+def test_a_refusal_that_is_no_login_and_a_login_that_comes_to_no_check_have_no_reason():
+    vault = start()
+    for path in ("secret/data/a", "sys/mounts"):
+        assert vault.get(path, token="hvs.nothing").status == 403
+    assert login(vault, "web-1", jwt="x").status == 400
+
+    assert reasons(vault) == []
+
+
 def test_an_honest_login_leaves_no_reason():
     vault = start()
 

@@ -6,6 +6,7 @@ import pytest
 
 from labkit import Vault
 from labkit.lessons.machine_logins.five_reasons import start
+from labkit.lessons.machine_logins.machines import five_tries
 from labkit.lessons.machine_logins.questions import FORGERIES, RENEWED, ROLLED
 
 
@@ -61,6 +62,13 @@ def test_keys_that_change_twice_keep_an_honest_machine_out_until_they_may_be_fet
     assert ROLLED.measure(vault) == 3
     assert "The logins answered 200, 200, 403 and 200" in ROLLED.why(vault)
     assert set(ROLLED.replies) == {4, 2, 1}
+
+
+def test_logins_of_a_vault_whose_keys_never_changed_are_not_judged():
+    """As those of exercise 2, which has the same start."""
+    vault = start()
+    five_tries(vault)
+    assert ROLLED.needs(vault) == "The signing keys of this vault's cloud never changed: run the cell above first."
 
 
 def test_keys_are_fetched_again_after_the_time_that_the_explanation_says():

@@ -33,8 +33,9 @@ def test_a_token_lives_two_minutes_unless_it_is_renewed():
     lab = start()
     lab.failover("paris", "tokyo")
 
-    assert look(lab)[:4] == ("primary", 0, False, 0)
-    assert (look(lab).status, look(lab).opened) == (200, ())
+    seen = look(lab)
+    assert seen[:4] == ("primary", 0, False, 0)
+    assert (seen.status, seen.opened) == (200, ())
 
 
 def test_a_login_tried_in_vain_before_the_cloud_is_back_spoils_nothing():
@@ -45,3 +46,26 @@ def test_a_login_tried_in_vain_before_the_cloud_is_back_spoils_nothing():
         lab.cloud.vm("web-1").login(lab["tokyo"], role="web")
 
     assert judge(LOGINS, (lab,)).outcome == RIGHT
+
+
+@pytest.mark.parametrize(("after", "condition"), [("9m", "the outage"), ("10m", "")])
+def test_a_reader_brings_the_cloud_back_when_its_time_has_come(after, condition):
+    """What the comment in the notebook says."""
+    lab = start()
+    renew_there(lab)
+    lab.run(after)
+    lab.cloud_recover()
+    lab.run("5m")
+
+    assert judge(LOGINS, (lab,)).condition == condition
+    assert lab.cloud.vm("web-1").login(lab["tokyo"], role="web").ok
+
+
+def test_a_machine_of_another_group_in_the_same_subscription_stays_outside():
+    lab = start()
+    subscription = lab.cloud.vm("web-1").subscription_id
+    bound = {**BOUND, "bound_resource_groups": [], "bound_subscription_ids": [subscription]}
+    lab["paris"].post("auth/cloud/role/web", bound)
+    renew_there(lab)
+
+    assert look(lab).opened == (("job-1", "web"),)

@@ -66,3 +66,25 @@ def test_where_a_client_waits_too_long_no_further_world_is_played():
 
     assert len(look(trap.act).near) == 1
     assert len(look(LOSSLESS.ways["by lag"]).near) == LUCKS
+
+
+@pytest.mark.slow
+def test_how_long_no_write_was_taken_is_said_where_the_client_was_cut_off():
+    trap = next(trap for trap in LOSSLESS.traps if trap.name == "clients cut off from paris")
+
+    assert judge(LOSSLESS, (trap.act,)).seen == "no write was taken for 3.2 s; the limit there is 1 s"
+
+
+@pytest.mark.slow
+def test_who_waits_for_equal_roots_while_clients_write_hears_that_they_hardly_come():
+    trap = next(trap for trap in LOSSLESS.traps if trap.name == "equal roots, and then the demotion")
+
+    assert "the roots are hardly ever equal" in judge(LOSSLESS, (trap.act,)).seen
+
+
+@pytest.mark.slow
+def test_the_verb_loses_nothing_and_is_refused_for_its_own_sake():
+    seen = look(lambda lab: lab.failover("paris", "tokyo"))
+
+    assert (seen.losing, seen.far.lost, len(seen.near)) == ([], 0, 1)
+    assert judge(LOSSLESS, (lambda lab: lab.failover("paris", "tokyo"),)).condition == "by its steps"

@@ -130,6 +130,39 @@ def test_one_that_gives_up_without_a_word_is_refused():
     )
 
 
+def tries(times: int, error: Exception) -> Any:
+    """A careful function that tries so often, and raises an error then."""
+
+    def add_one(vault: Any) -> None:
+        for _ in range(times):
+            found = vault.get(COUNT).data
+            body = {"options": {"cas": found["metadata"]["version"]}, "data": {"n": found["data"]["n"] + 1}}
+            if vault.post(COUNT, body).ok:
+                return
+        raise error
+
+    return add_one
+
+
+@pytest.mark.parametrize(("times", "beside"), [(1, "1 more writer"), (2, "2 more writers")])
+def test_one_that_gives_up_too_soon_hears_beside_how_many_it_has_to_succeed(times, beside):
+    judged = judge(COUNTER, (tries(times, RuntimeError()),))
+
+    assert judged[1:3] == ("holds out", f"beside {beside} it raised RuntimeError without a text")
+    assert "up to 2 other writers" in COUNTER.conditions[0].asks
+
+
+def test_one_that_tries_once_more_than_others_come_may_give_up_then():
+    assert judge(COUNTER, (tries(3, RuntimeError("busy")),)).outcome == "right"
+
+
+def test_an_error_that_is_no_giving_up_is_called_an_error():
+    def misread(vault: Any) -> None:
+        vault.get(COUNT).data["n"]
+
+    assert judge(COUNTER, (misread,))[1:3] == ("returns", "beside no other writer it raised KeyError: 'n'")
+
+
 def test_one_that_tries_again_with_what_it_read_before_hears_so():
     def same_again(vault: Any) -> None:
         found = vault.get(COUNT).data
@@ -143,7 +176,10 @@ def test_one_that_tries_again_with_what_it_read_before_hears_so():
             vault.get(COUNT)
 
     said = [judge(COUNTER, (function,))[1:3] for function in (same_again, next_number)]
-    begins = "TooManyRequests: 100 requests were not enough"
+    error = "it raised TooManyRequests: 100 requests were not enough"
 
-    assert said[0] == ("returns", f"{begins}: 99 writes were refused with 400, 98 of them sent without a new read")
-    assert said[1] == ("returns", f"{begins}: 50 writes were refused with 400")
+    assert said[0] == (
+        "returns",
+        f"beside 1 more writer {error}: 99 writes were refused with 400, 98 of them sent without a new read",
+    )
+    assert said[1] == ("returns", f"beside no other writer {error}: 50 writes were refused with 400")

@@ -6,6 +6,7 @@ import pytest
 
 from labkit import Vault
 from labkit.lessons.secret_versions.questions import CAS, DESTROYED, UNDELETE, WRITTEN
+from labkit.lessons.secret_versions.undo import start
 
 
 @pytest.fixture
@@ -26,6 +27,11 @@ def test_the_version_that_was_deleted_is_the_one_to_name(vault):
     assert "cas=0 answers 400, cas=1 answers 200, cas=2 answers 400" in CAS.why(vault)
     assert "still number 1" in CAS.why(vault)
     assert vault.get("secret/metadata/app").data["current_version"] == 1, "only branches were written"
+
+
+def test_a_secret_that_was_written_more_than_once_is_not_judged():
+    """As that of exercise 2, under the same name."""
+    assert CAS.needs(start()) == "In this vault secret/data/app was written 3 times, not once: run the cell above."
 
 
 def test_an_undelete_of_what_is_destroyed_answers_and_brings_nothing_back(vault):

@@ -35,6 +35,7 @@ def test_at_once_none_survives():
     assert "5 orders were acknowledged, and 0 are in tokyo" in SURVIVE.why(lab)
     assert "lost 0.05 s after the first acknowledgement and 0.01 s after the last;" in SURVIVE.why(lab)
     assert "right after the last order" in SECOND.needs(lab)
+    assert "What is on its way when paris goes down goes down with it" in SURVIVE.why(lab)
 
 
 def test_a_second_later_all_survive():
@@ -43,6 +44,14 @@ def test_a_second_later_all_survive():
     assert SECOND.needs(lab) == ""
     assert SECOND.measure(lab) == 5
     assert "5 are in tokyo. paris was lost 1.05 s after the first acknowledgement and 1.01 s after" in SECOND.why(lab)
+    assert SECOND.why(lab).endswith("none was on its way any more.")
+
+
+def test_the_lab_of_the_changed_case_is_not_taken_for_the_first():
+    assert SURVIVE.needs(lost("1s")) == (
+        "In this lab paris was lost 1.05 s after the first order, not at once: run the cell above."
+    )
+    assert SURVIVE.needs(lost("")) == ""
 
 
 def test_a_message_takes_what_the_explanation_says():

@@ -12,7 +12,7 @@ def test_five_orders_are_on_both_sides_at_the_start():
     lab = start()
 
     assert lab["paris"].root == lab["tokyo"].root
-    assert look(lab) == ("", False, "paris-1", 0.0, "secondary", None)
+    assert look(lab) == ("", False, "paris-1", 0.0, "secondary", None, False)
 
 
 @pytest.mark.parametrize(("way", "met_none"), [(write_at_the_survivor, True), (wait_before, False)])
@@ -43,6 +43,21 @@ def test_a_write_that_a_secondary_refused_is_an_attempt():
 
     assert attempted(SAVE_THE_SIXTH, (lab,))
     assert judge(SAVE_THE_SIXTH, (lab,)).condition == "written"
+
+
+@pytest.mark.parametrize(("fails", "said"), [(False, ""), (True, " 15s later, without anything else being done")])
+def test_where_nothing_failed_no_time_is_said(fails, said):
+    lab = start()
+    lab["paris"].post(SIXTH, ORDER)
+    leader = "paris-1"
+    if fails:
+        lab.crash("paris-1")
+        lab["tokyo"].promote()
+        lab["tokyo"].get(SIXTH)
+        leader = "paris-2"
+
+    judged = judge(SAVE_THE_SIXTH, (lab,))
+    assert judged[1:3] == ("lost", f"{leader} leads paris{said}")
 
 
 def test_one_that_is_deleted_again_is_called_so():

@@ -46,7 +46,7 @@ def test_an_entry_is_a_path_and_a_number(listed, is_named):
 def test_what_is_missing_is_counted():
     said = look(start(), [("orders/2", 2), ("x", 1)]).difference
 
-    assert said == "2 of 3 versions are missing from the list, 1 do not belong there"
+    assert said == "the list lacks 2 of 3 versions, and has 1 too many"
 
 
 def judged(act, listed):

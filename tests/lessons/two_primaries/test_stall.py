@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from labkit.lessons.judging import judge
 from labkit.lessons.two_primaries.stall import LATE, STALL, look, stall_short, start
 
 
@@ -37,3 +38,19 @@ def test_a_request_without_a_token_is_known_from_none():
     assert (seen.handed, seen.refused_ns) == (1, -1)
     assert "as one without a valid token" in refused.says(seen)
     assert "nothing to commit" in refused.says(look(start()))
+
+
+def test_where_the_refusal_shows_is_said():
+    lab = start()
+    stall_short(lab)
+
+    assert len(lab.trace.select("observed", node="paris-1", what="stepped down")) == 1
+    assert 'what="stepped down"' in judge(STALL, (lab,)).seen
+
+
+def test_an_order_that_is_deleted_is_not_stored():
+    lab = start()
+    stall_short(lab)
+    lab["paris"].delete(LATE)
+
+    assert judge(STALL, (lab,)).seen == "orders/late was stored, and is deleted"

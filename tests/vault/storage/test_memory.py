@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 
 

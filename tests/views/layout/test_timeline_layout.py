@@ -229,7 +229,7 @@ def test_the_legend_says_what_each_sign_and_tone_means_that_occurs():
     assert legend(everything) == [
         *("primary", "secondary", "not replicating", "sealed", "down"),
         *("× fault", "+ its undoing", "> step", "^ new role", "! broken rule", "* note"),
-        "striped: behind, or hears nothing",
+        "striped: 1 s behind, or hears nothing",
         "node: thick serves, thin stands by, dotted sealed, fine dots paused, none down",
         "operations: full answered, striped refused, hollow in doubt",
         "† acknowledged write lost",

@@ -9,29 +9,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import loaded
-from labkit.vault.engines.transit.pairs.key_pairs import PairType
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from labkit.vault.engines.transit.pairs.key_pairs import PairType
+
+    class Cipher(Protocol):
+        """An authenticated cipher that holds its key."""
+
+        def encrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
+            """Return ciphertext and tag."""
+
+        def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
+            """Return the plaintext, or raise InvalidTag."""
+
 
 DEFAULT_TYPE = "aes256-gcm96"
 
+NONCE_BYTES = 12
+
+COUNTER_MODE = 0
+HKDF_SHA256 = 1
+KDF_NAMES = {COUNTER_MODE: "hmac-sha256-counter", HKDF_SHA256: "hkdf_sha256"}
+"""The functions that derive keys (``derivation``), by their numbers in keyrings and backups."""
+
 MIN_HMAC_KEY_BYTES = 32
 MAX_HMAC_KEY_BYTES = 512
-
-
-class Cipher(Protocol):
-    """An authenticated cipher that holds its key."""
-
-    def encrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
-        """Return ciphertext and tag."""
-
-    def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
-        """Return the plaintext, or raise InvalidTag."""
 
 
 class KeyType(NamedTuple):

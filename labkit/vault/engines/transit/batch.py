@@ -11,13 +11,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.fields import to_flag
 from labkit.service.message import Reply
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.refusals import ListedRefusal, item_text
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 Item = dict[str, Any]
 Result = dict[str, Any]

@@ -6,13 +6,15 @@ plugin, and when a node is unsealed.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.fields import integer
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 STORED_AT = "config/cache"
 MIN_SIZE = 10

@@ -10,18 +10,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from cryptography.exceptions import InvalidTag
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit.algorithms import Cipher
-from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
+from labkit.vault.engines.transit.algorithms import NONCE_BYTES
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion
-from labkit.vault.engines.transit.refusals import ListedRefusal
+
+if TYPE_CHECKING:
+    from labkit.vault.engines.transit.algorithms import Cipher
 
 Item = Mapping[str, Any]
 
@@ -75,7 +77,7 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes, p
         if len(nonce_bytes) != NONCE_BYTES:
             raise BadRequest(WRONG_NONCE)
         return keyed.head + to_base64(cipher.encrypt(nonce_bytes, message, associated_bytes)), keyed.version
-    used = convergent_nonce(nonce_key, message) if keyed.convergent_version else random_nonce
+    used = _derivation().convergent_nonce(nonce_key, message) if keyed.convergent_version else random_nonce
     return keyed.head + to_base64(used + cipher.encrypt(used, message, associated_bytes)), keyed.version
 
 
@@ -112,12 +114,21 @@ def _keyed(keyring: Keyring, version: int) -> Keyed:
 
 def _derived(keyring: Keyring, keyed: Keyed, context: bytes) -> tuple[Cipher, bytes]:
     """Return the cipher of a context, and the key that its convergent nonces come from."""
+    derivation = _derivation()
     make, size = keyring.key_type.cipher, keyring.key_type.key_bytes
     assert make is not None
     if keyed.convergent_version == 3:
-        material = derive(keyring.kdf, keyed.entry.key, context, size + NONCE_KEY_BYTES)
+        material = derivation.derive(keyring.kdf, keyed.entry.key, context, size + derivation.NONCE_KEY_BYTES)
         return make(material[:size]), material[size:]
-    return make(derive(keyring.kdf, keyed.entry.key, context, size)), context
+    return make(derivation.derive(keyring.kdf, keyed.entry.key, context, size)), context
+
+
+@cache
+def _derivation() -> Any:
+    """Return the module that derives keys, which the first key loads that is derived (R24)."""
+    from labkit.vault.engines.transit import derivation
+
+    return derivation
 
 
 def _check_associated(keyring: Keyring, position: int) -> None:
@@ -129,6 +140,8 @@ def _associated(text: str) -> bytes:
     try:
         return from_base64(text)
     except BadRequest as error:
+        from labkit.vault.engines.transit.refusals import ListedRefusal  # of what refuses so (R24)
+
         raise ListedRefusal(
             f"unable to get associated_data/additional_data from factory[0]: {error.errors[0]}"
         ) from None
@@ -177,6 +190,8 @@ def _decryptor(keyring: Keyring, text: str, number: str) -> Keyed:
     keyed = _keyed(keyring, version)
     if keyring.key_type.pair is not None:
         if not keyed.entry.key:
+            from labkit.vault.engines.transit.refusals import ListedRefusal  # of what refuses so (R24)
+
             raise ListedRefusal("cannot decrypt ciphertext, key version does not have a private counterpart")
         keyed = keyed._replace(half=keyring.key_type.pair.private_key(keyed.entry.key))
     if number == str(version):  # other spellings ("+1", "0") are judged each time: what is kept stays small

@@ -9,22 +9,12 @@
 
 from __future__ import annotations
 
-import re
-
 from labkit.service.errors import BadRequest
+from labkit.vault.engines.transit.algorithms import HKDF_SHA256, NONCE_BYTES
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
-COUNTER_MODE = 0
-HKDF_SHA256 = 1
-KDF_NAMES = {COUNTER_MODE: "hmac-sha256-counter", HKDF_SHA256: "hkdf_sha256"}
-
 COUNTER_BYTES = 32
-NONCE_BYTES = 12
 NONCE_KEY_BYTES = 32
-
-# What a convergent keyring's own record says: today's keyrings name no version, each of their entries does.
-CONVERGENT_BY_ENTRY = -1
-CONVERGENT_NEWEST = 3
 
 MISSING_CONTEXT = (
     "missing 'context' for key derivation; the key was created using a derived key, which means additional, "
@@ -64,9 +54,3 @@ def convergent_nonce(key: bytes, plaintext: bytes) -> bytes:
     import hmac
 
     return hmac.digest(key, plaintext, "sha256")[:NONCE_BYTES]
-
-
-def convergent_version_made_by(service_version: str) -> int:
-    """Return what a new convergent keyring's record says: 1 in a service up to 0.6.1 (spec, Versioning 3), else -1."""
-    numbers = tuple([int(number) for number in re.findall(r"\d+", service_version.partition("+")[0])[:3]])
-    return 1 if numbers <= (0, 6, 1) else CONVERGENT_BY_ENTRY

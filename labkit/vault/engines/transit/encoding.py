@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import re
 from binascii import a2b_base64
+from functools import cache
 
 from labkit.service.errors import BadRequest
 
 ENVELOPE = "vault:v"
 
 _MAX_VERSION = 2**63 - 1
+_MAX_VERSION_DIGITS = 19
 
-_ALPHABET_RUN = re.compile(rb"[A-Za-z0-9+/\r\n]*")
-_NEWLINES = re.compile(rb"[\r\n]*")
-_URL_ALPHABET = re.compile(r"[A-Za-z0-9_-]*")
+# Compiled when they are first used: hardly a text needs them, no first answer does (R24).
+_ALPHABET_RUN = rb"[A-Za-z0-9+/\r\n]*"
+_NEWLINES = rb"[\r\n]*"
+_URL_ALPHABET = r"[A-Za-z0-9_-]*"
 _FROM_URL = str.maketrans("-_", "+/")
-_VERSION = re.compile(r"([+-]?)0*([0-9]{1,19})")
 
 
 def from_base64(text: str) -> bytes:
@@ -66,16 +68,21 @@ def first_bad_byte(raw: bytes) -> int | None:
     return None if end == len(raw) else end
 
 
-def _after(pattern: re.Pattern[bytes], raw: bytes, start: int) -> int:
-    found = pattern.match(raw, start)
+def _after(pattern: bytes, raw: bytes, start: int) -> int:
+    found = _compiled(pattern).match(raw, start)
     assert found is not None  # each of the patterns also matches nothing
     return found.end()
+
+
+@cache
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    return re.compile(pattern)
 
 
 def from_base64url(text: str) -> bytes:
     """Read base64 for URLs without padding (RFC 4648 section 5), CR and LF skipped; raise BadRequest."""
     plain = text.replace("\r", "").replace("\n", "")
-    if not _URL_ALPHABET.fullmatch(plain) or len(plain) % 4 == 1:
+    if not re.fullmatch(_URL_ALPHABET, plain) or len(plain) % 4 == 1:
         raise BadRequest("illegal base64 data")
     return a2b_base64(plain.translate(_FROM_URL) + "=" * (-len(plain) % 4))
 
@@ -93,8 +100,10 @@ def split_signed(text: str, noun: str = "signature", without_prefix: str = "") -
     number, colon, payload = text[len(ENVELOPE) :].partition(":")
     if not colon:
         raise BadRequest(f"invalid {noun}: wrong number of fields")
-    found = _VERSION.fullmatch(number)
-    version = int(found[1] + found[2]) if found is not None else _MAX_VERSION + 1
+    sign, digits = (number[0], number[1:]) if number[:1] in ("+", "-") else ("", number)
+    digits = digits.lstrip("0") or digits[:1]
+    is_number = len(digits) <= _MAX_VERSION_DIGITS and digits.isascii() and digits.isdigit()
+    version = int(sign + digits) if is_number else _MAX_VERSION + 1
     if version > _MAX_VERSION:
         raise BadRequest(f"invalid {noun}: version number could not be decoded")
     return version, payload

@@ -12,31 +12,34 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import SECOND_NS, format_instant
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit.algorithms import KEY_TYPES, MIN_HMAC_KEY_BYTES, KeyType
-from labkit.vault.engines.transit.derivation import (
-    CONVERGENT_NEWEST,
-    COUNTER_MODE,
-    HKDF_SHA256,
-    KDF_NAMES,
-    convergent_version_made_by,
-)
-from labkit.vault.engines.transit.pairs.key_pairs import KeySource, chain_text
+from labkit.vault.engines.transit.algorithms import HKDF_SHA256, KEY_TYPES, MIN_HMAC_KEY_BYTES, KeyType
 from labkit.vault.storage.nonce_counts import NonceCount
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
 
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
+    from labkit.vault.engines.transit.pairs.key_pairs import KeySource
+
 FOLDER = "key/"
 COUNTS_FOLDER = "nonces/"
+SETTINGS = "config/keys"
+"""Where the settings of all keys of the mount are stored."""
 HMAC_KEY_BYTES = 32
 EVENTS = ("backup_ns", "backup_version", "restore_ns", "restore_version")
 """Members that few stored keyrings have."""
 MIN_ROTATION_S = 3_600
+
+# What a convergent keyring's own record says: today's keyrings name no version, each of their entries does.
+CONVERGENT_BY_ENTRY = -1
+CONVERGENT_NEWEST = 3
 
 KEY_NOT_FOUND = "encryption key not found"
 
@@ -150,9 +153,8 @@ class Keyring(KeyringRecord):
 
     @cached_property
     def shown_pairs(self) -> list[dict[str, str]]:
-        """What a key read shows of each live version of a key pair; copied for each answer."""
-        first = self.live_versions.start - self.oldest_version
-        return [_shown_pair(self, entry) for entry in self.versions[first:]]
+        """What a key read shows of each live version of a key pair, once it was asked for; copied for each answer."""
+        return []
 
     def live(self, version: int) -> KeyVersion:
         """Return a live version; raise BadRequest when there is none of that number."""
@@ -231,6 +233,12 @@ def empty_keyring(key_type: str, *, derived: bool, convergent: bool, service_ver
     )
 
 
+def convergent_version_made_by(service_version: str) -> int:
+    """Return what a new convergent keyring's record says: 1 in a service up to 0.6.1 (spec, Versioning 3), else -1."""
+    numbers = tuple([int(number) for number in re.findall(r"\d+", service_version.partition("+")[0])[:3]])
+    return 1 if numbers <= (0, 6, 1) else CONVERGENT_BY_ENTRY
+
+
 def rotate(keyring: Keyring, source: KeySource, now_ns: int) -> Keyring:
     """Return the keyring with a new latest version, the first one for a new keyring."""
     key_type = keyring.key_type
@@ -296,12 +304,27 @@ def read_keyring(storage: StorageView, name: str) -> Keyring | None:
     return storage.decoded(FOLDER + name, decode_keyring)
 
 
+def fetches(ctx: EngineContext, arguments: dict[str, Any]) -> bool:
+    """Whether a request is for a key whose versions are managed keys: their store outside is asked."""
+    keyring = read_keyring(ctx.storage, arguments["name"])
+    return keyring is not None and keyring.key_type.external
+
+
 def existing_keyring(storage: StorageView, name: str) -> Keyring:
     """Return the keyring that data is encrypted or decrypted with; raise BadRequest when there is none."""
     keyring = read_keyring(storage, name)
     if keyring is None:
         raise BadRequest(KEY_NOT_FOUND)
     return keyring
+
+
+def upsert_disabled(storage: StorageView) -> bool:
+    """Whether encrypt must not make keys that are missing."""
+    return bool(storage.decoded(SETTINGS, _disables_upsert))
+
+
+def _disables_upsert(stored: bytes) -> bool:
+    return bool(decode_record(stored)["disable_upsert"])
 
 
 def write_keyring(storage: StorageView, name: str, keyring: Keyring) -> None:
@@ -311,82 +334,3 @@ def write_keyring(storage: StorageView, name: str, keyring: Keyring) -> None:
     if counts is not None:
         storage.put(counted, counts)
     storage.put(FOLDER + name, encode_keyring(keyring), due_ns=keyring.next_rotation_ns or 0)
-
-
-def describe(name: str, keyring: Keyring, context: bytes = b"") -> dict[str, Any]:
-    """Return what the API shows of a key (spec, Transit key); never a secret key.
-
-    ``context``: that of the pair whose public half a derived keyring shows.
-    """
-    key_type = keyring.key_type
-    shown = {
-        "name": name,
-        "type": keyring.type,
-        "derived": keyring.derived,
-        "deletion_allowed": keyring.deletion_allowed,
-        "exportable": keyring.exportable,
-        "allow_plaintext_backup": keyring.allow_plaintext_backup,
-        "supports_encryption": key_type.encrypts or key_type.external,
-        "supports_decryption": key_type.encrypts or key_type.external,
-        "supports_signing": key_type.signs or key_type.external,
-        "supports_derivation": key_type.derives,
-        "latest_version": keyring.latest_version,
-        "min_available_version": keyring.min_available_version,
-        "min_decryption_version": keyring.min_decryption_version,
-        "min_encryption_version": keyring.min_encryption_version,
-        "auto_rotate_period": keyring.auto_rotate_period_s,
-        "imported_key": keyring.imported,
-        "keys": _shown_versions(keyring, context),
-    }
-    if keyring.imported:
-        shown["imported_key_allow_rotation"] = keyring.allow_rotation
-    if keyring.key_size:
-        shown["key_size"] = keyring.key_size
-    if keyring.derived:
-        shown["kdf"] = KDF_NAMES[keyring.kdf]
-        if keyring.kdf == COUNTER_MODE:
-            shown["kdf_mode"] = KDF_NAMES[keyring.kdf]
-        shown["convergent_encryption"] = keyring.convergent_encryption
-    if keyring.convergent_encryption:
-        shown["convergent_encryption_version"] = keyring.convergent_version
-    return shown | _shown_events(keyring)
-
-
-def _shown_events(keyring: Keyring) -> dict[str, Any]:
-    shown = {}
-    if keyring.backup_version:
-        shown["backup_info"] = shown_event(keyring.backup_ns, keyring.backup_version)
-    if keyring.restore_version:
-        shown["restore_info"] = shown_event(keyring.restore_ns, keyring.restore_version)
-    return shown
-
-
-def shown_event(at_ns: int, version: int) -> dict[str, Any]:
-    """Lay out when a key was backed up or restored, and which version was its latest then."""
-    return {"time": format_instant(at_ns), "version": version}
-
-
-def _shown_versions(keyring: Keyring, context: bytes) -> dict[str, Any]:
-    live = keyring.live_versions
-    entries = keyring.versions[live.start - keyring.oldest_version :]
-    if keyring.key_type.pair is None:
-        return {str(version): entry.created_ns // SECOND_NS for version, entry in zip(live, entries, strict=True)}
-    if context:
-        shown = [_shown_pair(keyring, entry, context) for entry in entries]
-    else:
-        shown = [dict(pair) for pair in keyring.shown_pairs]
-    return dict(zip(map(str, live), shown, strict=True))
-
-
-def _shown_pair(keyring: Keyring, entry: KeyVersion, context: bytes = b"") -> dict[str, str]:
-    pair = keyring.key_type.pair
-    assert pair is not None, "only pairs are shown so"
-    public_text = "" if keyring.derived else pair.public_text(entry.public)
-    if keyring.derived and context and pair.derive is not None:
-        public_text = pair.public_text(pair.derive(keyring.kdf, entry.key, context)[1])
-    return {
-        "name": pair.shown_name,
-        "public_key": public_text,
-        "certificate_chain": chain_text(entry.chain),
-        "creation_time": format_instant(entry.created_ns),
-    }

@@ -6,12 +6,16 @@ there on each answer warns.  What is counted is stored with the key's next write
 
 from __future__ import annotations
 
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from typing import TYPE_CHECKING
+
+from labkit.vault.engines.transit.algorithms import NONCE_BYTES
 from labkit.vault.engines.transit.keyring import COUNTS_FOLDER, Keyring
 from labkit.vault.identifiers import sha256
 from labkit.vault.storage.nonce_counts import NonceCount
 from labkit.vault.storage.storage_view import StorageView
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 USED_UP = (
     "version {} of this key has encrypted {} messages with random nonces, at or above the limit of {}: a nonce may "

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.fields import flag
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.storage.records import decode_record, encode_record
-from labkit.vault.storage.storage_view import StorageView
+from labkit.vault.engines.transit.keyring import SETTINGS, upsert_disabled
+from labkit.vault.storage.records import encode_record
 
-STORED_AT = "config/keys"
-
-
-def upsert_disabled(storage: StorageView) -> bool:
-    """Whether encrypt must not make keys that are missing."""
-    return bool(storage.decoded(STORED_AT, _decode))
-
-
-def _decode(stored: bytes) -> bool:
-    return bool(decode_record(stored)["disable_upsert"])
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 def read_settings(ctx: EngineContext) -> dict[str, Any]:
@@ -30,7 +21,7 @@ def read_settings(ctx: EngineContext) -> dict[str, Any]:
 def write_settings(ctx: EngineContext, disable_upsert: bool) -> dict[str, Any]:
     """Store the settings; what was not sent gets its default."""
     settings = {"disable_upsert": disable_upsert}
-    ctx.storage.put(STORED_AT, encode_record(settings))
+    ctx.storage.put(SETTINGS, encode_record(settings))
     return settings
 
 

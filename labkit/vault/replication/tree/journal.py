@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from labkit.vault.replication import OUTSIDE
 from labkit.vault.replication.tree.generation import Change, Entry, EntryRow, Generation
 from labkit.vault.replication.tree.journal_search import newest_with
 from labkit.vault.replication.tree.kept_index import (
@@ -35,13 +36,11 @@ from labkit.vault.replication.tree.kept_index import (
     stale_pages,
     tail_slot,
 )
-from labkit.vault.replication.tree.key_classes import OUTSIDE
 from labkit.vault.replication.tree.merkle import MerkleTree
 from labkit.vault.replication.tree.rebuild import Rebuild
 from labkit.vault.replication.tree.tree_nodes import TreeNode
-from labkit.vault.replication.tree.unindexed_writes import UnindexedWrites
-from labkit.vault.storage import Storage, StoreError, Writes
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.replication.unindexed_writes import UnindexedWrites
+from labkit.vault.storage import StaleTerm, Storage, StoreError, Writes
 
 __all__ = ["WAL_KEY", "Change", "Entry", "Generation", "Journal", "read_number"]
 

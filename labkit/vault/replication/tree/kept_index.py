@@ -22,7 +22,7 @@ from labkit.vault.replication.tree.tree_nodes import (
     TREES,
     TreeNodes,
 )
-from labkit.vault.replication.tree.unindexed_writes import MARK
+from labkit.vault.replication.unindexed_writes import MARK
 
 PAGES = {REPLICATED: "node/index/replicated/", LOCAL: "node/index/local/"}
 TAIL = "node/index/tail/"

@@ -16,7 +16,8 @@ from operator import xor
 from typing import Any
 
 from labkit.vault.identifiers import long_sha256
-from labkit.vault.replication.tree.key_classes import CLASSES, LOCAL, NO_TREE, OUTSIDE, REPLICATED, classify
+from labkit.vault.replication import OUTSIDE
+from labkit.vault.replication.tree.key_classes import CLASSES, LOCAL, NO_TREE, REPLICATED, classify
 from labkit.vault.replication.tree.leaves import (
     UNSETTLED,
     LeafStore,

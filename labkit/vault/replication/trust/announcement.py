@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import ServiceError
 from labkit.vault.context import own_work
 from labkit.vault.replication.trust import activation
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.barrier import BarrierError
-from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from labkit.vault.sealing.stored_keys import (
     open_keyring,
     together,
 )
+from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.barrier import KEYRING, encrypt_keyring
-from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:

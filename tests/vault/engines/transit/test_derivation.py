@@ -13,15 +13,8 @@ from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest
 from labkit.vault.engines.transit import derivation
-from labkit.vault.engines.transit.derivation import (
-    COUNTER_MODE,
-    HKDF_SHA256,
-    MISSING_CONTEXT,
-    convergent_nonce,
-    convergent_version_made_by,
-    counter_mode,
-    derive,
-)
+from labkit.vault.engines.transit.algorithms import COUNTER_MODE, HKDF_SHA256
+from labkit.vault.engines.transit.derivation import MISSING_CONTEXT, convergent_nonce, counter_mode, derive
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
 VECTORS = Path(__file__).parents[3] / "vectors"
@@ -86,21 +79,3 @@ def test_a_longer_hkdf_key_begins_with_the_shorter(key: bytes, context: bytes, o
 @given(st.binary(min_size=1), st.binary())
 def test_a_convergent_nonce_is_twelve_bytes_of_the_plaintexts_hmac(key: bytes, plaintext: bytes) -> None:
     assert convergent_nonce(key, plaintext) == hmac.new(key, plaintext, "sha256").digest()[:12]
-
-
-@pytest.mark.parametrize(
-    ("service_version", "convergent_version"),
-    [
-        ("0.6.1", 1),
-        ("0.6.0", 1),
-        ("0.5", 1),
-        ("0.6.1+ent", 1),
-        ("0.6.2", -1),
-        ("0.10.4", -1),
-        ("1.0.0", -1),
-        ("1.16.3+ent", -1),
-        ("1.16.3+ent.hsm.fips1402", -1),
-    ],
-)
-def test_only_an_early_service_makes_keys_that_want_a_nonce(service_version: str, convergent_version: int) -> None:
-    assert convergent_version_made_by(service_version) == convergent_version

@@ -19,8 +19,8 @@ from labkit.vault.engines.transit.keyring import (
     Keyring,
     KeyVersion,
     check_rotation_period,
+    convergent_version_made_by,
     decode_keyring,
-    describe,
     empty_keyring,
     encode_keyring,
     existing_keyring,
@@ -165,51 +165,6 @@ def test_periods_that_may_be(period_s: int) -> None:
 def test_periods_that_are_too_short(period_s: int) -> None:
     with pytest.raises(BadRequest, match=r"^auto rotate period must be 0 to disable or at least an hour$"):
         check_rotation_period(period_s)
-
-
-def test_what_is_told_of_a_plain_key(keyring_of: KeyringOf) -> None:
-    assert describe("k", keyring_of("chacha20-poly1305", bytes(32), bytes(32), min_decryption_version=2)) == {
-        "name": "k",
-        "type": "chacha20-poly1305",
-        "derived": False,
-        "deletion_allowed": False,
-        "exportable": False,
-        "allow_plaintext_backup": False,
-        "supports_encryption": True,
-        "supports_decryption": True,
-        "supports_signing": False,
-        "supports_derivation": True,
-        "latest_version": 2,
-        "min_available_version": 0,
-        "min_decryption_version": 2,
-        "min_encryption_version": 0,
-        "auto_rotate_period": 0,
-        "imported_key": False,
-        "keys": {"2": 1_704_164_645},
-    }
-
-
-def test_what_is_told_beside_of_other_keys(keyring_of: KeyringOf) -> None:
-    plain = describe("k", keyring_of("aes256-gcm96", bytes(32)))
-
-    def beside(key_type: str, **settings: Any) -> dict[str, Any]:
-        told = describe("k", keyring_of(key_type, bytes(32), **settings))
-        return {name: value for name, value in told.items() if name not in plain}
-
-    assert beside("hmac", key_size=32) == {"key_size": 32}
-    assert beside("aes256-gcm96", derived=True, kdf=1) == {"kdf": "hkdf_sha256", "convergent_encryption": False}
-    counter = "hmac-sha256-counter"
-    assert beside("aes256-gcm96", derived=True) == {
-        "kdf": counter,
-        "kdf_mode": counter,
-        "convergent_encryption": False,
-    }
-    assert beside("aes256-gcm96", derived=True, kdf=1, convergent_encryption=True, convergent_version=-1) == {
-        "kdf": "hkdf_sha256",
-        "convergent_encryption": True,
-        "convergent_encryption_version": -1,
-    }
-    assert beside("aes256-gcm96", imported=True, allow_rotation=True) == {"imported_key_allow_rotation": True}
 
 
 RINGS = st.builds(
@@ -408,27 +363,19 @@ def test_a_period_of_rotation_is_an_hour_at_least(period_s: int, is_possible: bo
             check_rotation_period(period_s)
 
 
-def test_what_a_key_read_shows_of_a_pair_is_the_callers_own(service: Any) -> None:
-    service.post("transit/keys/k", {"type": "ed25519"})
-    service.post("transit/keys/k/rotate")
-    shown = service.get("transit/keys/k").data["keys"]
-    before = {version: dict(pair) for version, pair in shown.items()}
-    shown["1"]["public_key"] = "altered"
-
-    assert service.get("transit/keys/k").data["keys"] == before
-    service.post("transit/keys/k/config", {"min_decryption_version": 2})
-    assert service.get("transit/keys/k").data["keys"] == {"2": before["2"]}
-    service.post("transit/keys/k/config", {"min_decryption_version": 1})
-    assert service.get("transit/keys/k").data["keys"] == before
-
-
-def test_a_key_of_many_versions_is_shown_without_looking_each_up(entropy: Entropy) -> None:
-    for key_type in ("aes256-gcm96", "ed25519"):
-        keyring = new_keyring(key_type)
-        for number in range(1, 6):
-            keyring = rotate(keyring, entropy, number * 1_000_000_000)
-        keyring = trim(keyring._replace(min_decryption_version=3, min_encryption_version=3), 2)
-        assert list(describe("k", keyring)["keys"]) == ["3", "4", "5"]
-        values = describe("k", keyring)["keys"].values()
-        made = [shown if key_type == "aes256-gcm96" else shown["creation_time"] for shown in values]
-        assert made in ([3, 4, 5], [f"1970-01-01T00:00:0{second}Z" for second in (3, 4, 5)])
+@pytest.mark.parametrize(
+    ("service_version", "convergent_version"),
+    [
+        ("0.6.1", 1),
+        ("0.6.0", 1),
+        ("0.5", 1),
+        ("0.6.1+ent", 1),
+        ("0.6.2", -1),
+        ("0.10.4", -1),
+        ("1.0.0", -1),
+        ("1.16.3+ent", -1),
+        ("1.16.3+ent.hsm.fips1402", -1),
+    ],
+)
+def test_only_an_early_service_makes_keys_that_want_a_nonce(service_version: str, convergent_version: int) -> None:
+    assert convergent_version_made_by(service_version) == convergent_version

@@ -13,8 +13,7 @@ from labkit.vault.replication.tree import merkle
 from labkit.vault.replication.tree.journal import Entry, Journal
 from labkit.vault.replication.tree.merkle import FAN_OUT, TREES, MerkleTree
 from labkit.vault.replication.tree.rebuild import Rebuild, ReindexOptions
-from labkit.vault.storage import StoreError
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage import StaleTerm, StoreError
 from labkit.vault.storage.memory import MemoryStorage
 from tests.examples import examples
 

@@ -16,7 +16,7 @@ from labkit.vault.replication.tree.kept_index import (
     tail_slot,
 )
 from labkit.vault.replication.tree.merkle import MerkleTree, classify
-from labkit.vault.replication.tree.unindexed_writes import MARK
+from labkit.vault.replication.unindexed_writes import MARK
 from labkit.vault.storage.memory import MemoryStorage
 
 SLOTS = 4

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.vault.replication.tree.key_classes import LOCAL, NO_TREE, OUTSIDE, REPLICATED, classify
+from labkit.vault.replication import OUTSIDE
+from labkit.vault.replication.tree.key_classes import LOCAL, NO_TREE, REPLICATED, classify
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,8 @@ from labkit.vault.replication.trust.root_key_transfer import LEFT_BEHIND, given,
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.sealing.seal import SEAL_CONFIG, awaits_root_key
 from labkit.vault.sealing.stored_keys import OWN_KEYRING, ROOT_KEY, kept_beside
-from labkit.vault.storage import StoreError
+from labkit.vault.storage import StaleTerm, StoreError
 from labkit.vault.storage.barrier import KEYRING, KeyringTerm, decrypt_keyring, encrypt_keyring
-from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 
 THEIRS = b"t" * 32

@@ -7,17 +7,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest, Internal, one_error
 from labkit.service.fields import NAME_PATTERN, flag, text
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.backups.backup_blobs import write_blob
 from labkit.vault.engines.transit.backups.backup_reading import keyring_of, open_blob
 from labkit.vault.engines.transit.keyring import read_keyring, write_keyring
 from labkit.vault.engines.transit.parameters import NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 def back_up(ctx: EngineContext, name: str) -> dict[str, Any]:

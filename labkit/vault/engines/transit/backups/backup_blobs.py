@@ -12,7 +12,8 @@ from typing import Any
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import to_base64
 from labkit.vault.engines.transit.backups.backup_entries import NO_ENTRY, written_entry
-from labkit.vault.engines.transit.keyring import Keyring, shown_event
+from labkit.vault.engines.transit.keyring import Keyring
+from labkit.vault.engines.transit.shown_keys import shown_event
 
 
 def write_blob(name: str, keyring: Keyring) -> str:

@@ -14,6 +14,7 @@ from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.vault.engines.transit.algorithms import (
+    KDF_NAMES,
     KEY_TYPES,
     MAX_HMAC_KEY_BYTES,
     MIN_HMAC_KEY_BYTES,
@@ -22,7 +23,6 @@ from labkit.vault.engines.transit.algorithms import (
 )
 from labkit.vault.engines.transit.backups.backup_entries import read_entry
 from labkit.vault.engines.transit.backups.backup_members import Members
-from labkit.vault.engines.transit.derivation import KDF_NAMES
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import HMAC_KEY_BYTES, Keyring, check_rotation_period
 from labkit.vault.engines.transit.refusals import ListedRefusal, item_text

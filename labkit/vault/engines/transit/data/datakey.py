@@ -6,18 +6,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import integer, segment
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import ciphertexts, nonces
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import existing_keyring
 from labkit.vault.engines.transit.parameters import CONTEXT, KEY_VERSION, NAME, NONCE
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 FORMS = ("plaintext", "wrapped")
 SIZES_BITS = (128, 256, 512)

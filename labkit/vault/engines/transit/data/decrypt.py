@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import batch, ciphertexts, external
-from labkit.vault.engines.transit.keyring import existing_keyring
+from labkit.vault.engines.transit import batch, ciphertexts
+from labkit.vault.engines.transit.keyring import existing_keyring, fetches
 from labkit.vault.engines.transit.parameters import (
     ASSOCIATED_DATA,
     BATCH_INPUT,
@@ -21,6 +20,9 @@ from labkit.vault.engines.transit.parameters import (
     PARTIAL_FAILURE,
     REFERENCE,
 )
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 class DecryptRequest(NamedTuple):
@@ -74,5 +76,5 @@ ROUTES = (
         Form(
             DecryptRequest, (NAME, CIPHERTEXT, ASSOCIATED_DATA, CONTEXT, NONCE, REFERENCE, BATCH_INPUT, PARTIAL_FAILURE)
         ),
-    ).fetching_if(external.fetches),
+    ).fetching_if(fetches),
 )

@@ -8,17 +8,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text, to_flag
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import batch, ciphertexts, external, nonces
-from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
-from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit import ciphertexts, nonces
+from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, NONCE_BYTES, type_for_new_key
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import (
     FOLDER,
@@ -26,7 +25,9 @@ from labkit.vault.engines.transit.keyring import (
     Keyring,
     decode_keyring,
     empty_keyring,
+    fetches,
     rotate,
+    upsert_disabled,
     write_keyring,
 )
 from labkit.vault.engines.transit.parameters import (
@@ -42,7 +43,10 @@ from labkit.vault.engines.transit.parameters import (
     PLAINTEXT,
     REFERENCE,
 )
-from labkit.vault.engines.transit.settings import upsert_disabled
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
+    from labkit.vault.engines.transit import batch
 
 SHARED_NONCE = (
     "associated_data does not enter the nonce of convergent encryption: equal plaintexts with different "
@@ -111,6 +115,7 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
 
 
 def _encrypt_batch(ctx: EngineContext, asked: EncryptRequest, keyring: Keyring | None) -> Any:
+    batch = _batch()
     items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
     batch.check_contexts(items)
     used = keyring or _new_keyring(ctx, items, asked.type, asked.convergent_encryption)
@@ -120,6 +125,14 @@ def _encrypt_batch(ctx: EngineContext, asked: EncryptRequest, keyring: Keyring |
         write_keyring(ctx.storage, asked.name, used)
     _count_nonces(ctx, asked.name, used, results)
     return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
+
+
+@cache
+def _batch() -> Any:
+    """Return the module that works on batches, which the first batch loads (R24)."""
+    from labkit.vault.engines.transit import batch
+
+    return batch
 
 
 def _count_nonces(ctx: EngineContext, name: str, keyring: Keyring, results: list[batch.Result]) -> None:
@@ -153,7 +166,8 @@ def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]
         ciphertext, version = ciphertexts.encrypt(keyring, from_base64(item["plaintext"]), item, random_nonce, position)
         return {"ciphertext": ciphertext, "key_version": version}
 
-    return batch.work(items, one, {})
+    found: tuple[list[batch.Result], int] = _batch().work(items, one, {})
+    return found
 
 
 def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], drawn: bytes) -> list[batch.Result]:
@@ -222,5 +236,5 @@ ROUTES = (
             ),
         ),
         exists=find_existing,
-    ).fetching_if(external.fetches),
+    ).fetching_if(fetches),
 )

@@ -5,15 +5,17 @@ The same handlers answer below the engine's mount and at ``sys/tools/hash``, whe
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.data.random_bytes import ENCODINGS, FORMAT
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.hash_algorithms import ALGORITHMS, algorithm, check_certified
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 def hash_input(ctx: EngineContext, input: str | None, algorithm: str | None, format: str | None) -> dict[str, Any]:  # noqa: A002 - the fields' own names

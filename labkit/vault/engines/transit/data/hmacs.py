@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
@@ -15,7 +15,6 @@ from labkit.service.fields import text
 from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_signed
 from labkit.vault.engines.transit.hash_algorithms import KEYED_ALGORITHMS, check_certified
@@ -23,6 +22,9 @@ from labkit.vault.engines.transit.keyring import Keyring, existing_keyring
 from labkit.vault.engines.transit.pairs.key_pairs import DEFAULT_HASH
 from labkit.vault.engines.transit.parameters import BATCH_INPUT, INPUT, KEY_VERSION, NAME, REFERENCE, URL_ALGORITHM
 from labkit.vault.engines.transit.signatures import message_of
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 MISSING_INPUT = "missing input for HMAC"
 

@@ -6,13 +6,15 @@ The same handlers answer below the engine's mount and at ``sys/tools/random``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 SOURCES = ("platform", "seal", "all")
 MAX_BYTES = 131_072

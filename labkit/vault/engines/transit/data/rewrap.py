@@ -5,13 +5,12 @@ Associated data is not taken: a ciphertext that was made with it cannot be rewra
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts, nonces
 from labkit.vault.engines.transit.keyring import Keyring, existing_keyring
 from labkit.vault.engines.transit.parameters import (
@@ -23,6 +22,9 @@ from labkit.vault.engines.transit.parameters import (
     NONCE,
     REFERENCE,
 )
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 class RewrapRequest(NamedTuple):

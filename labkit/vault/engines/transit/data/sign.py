@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import batch, external, signatures
+from labkit.vault.engines.transit import batch, signatures
 from labkit.vault.engines.transit.external import external_signatures
-from labkit.vault.engines.transit.keyring import read_keyring
+from labkit.vault.engines.transit.keyring import fetches, read_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
     CONTEXT,
@@ -20,6 +19,9 @@ from labkit.vault.engines.transit.parameters import (
     REFERENCE,
     URL_ALGORITHM,
 )
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 class SignRequest(NamedTuple):
@@ -67,8 +69,8 @@ def sign(ctx: EngineContext, asked: SignRequest) -> Any:
 FIELDS = (NAME, KEY_VERSION, INPUT, CONTEXT, REFERENCE, BATCH_INPUT, *signatures.FIELDS)
 
 ROUTES = (
-    Route("write", "sign/<name>", sign, Form(SignRequest, FIELDS)).fetching_if(external.fetches),
+    Route("write", "sign/<name>", sign, Form(SignRequest, FIELDS)).fetching_if(fetches),
     Route("write", "sign/<name>/<urlalgorithm>", sign, Form(SignRequest, (*FIELDS, URL_ALGORITHM))).fetching_if(
-        external.fetches
+        fetches
     ),
 )

@@ -6,17 +6,16 @@ What is not a valid signature is answered with ``valid`` false; what cannot be r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import batch, external, signatures
+from labkit.vault.engines.transit import batch, signatures
 from labkit.vault.engines.transit.data import hmacs
 from labkit.vault.engines.transit.external import external_keys, external_signatures
-from labkit.vault.engines.transit.keyring import existing_keyring, read_keyring
+from labkit.vault.engines.transit.keyring import existing_keyring, fetches, read_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
     CONTEXT,
@@ -25,6 +24,9 @@ from labkit.vault.engines.transit.parameters import (
     REFERENCE,
     URL_ALGORITHM,
 )
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 Judge = Callable[[batch.Item], bool]
 
@@ -121,8 +123,8 @@ HMAC = text("hmac", "keyed digest as hmac gave it; either this or signature")
 FIELDS = (NAME, INPUT, SIGNATURE, HMAC, CONTEXT, REFERENCE, BATCH_INPUT, *signatures.FIELDS)
 
 ROUTES = (
-    Route("write", "verify/<name>", verify, Form(VerifyRequest, FIELDS)).fetching_if(external.fetches),
+    Route("write", "verify/<name>", verify, Form(VerifyRequest, FIELDS)).fetching_if(fetches),
     Route("write", "verify/<name>/<urlalgorithm>", verify, Form(VerifyRequest, (*FIELDS, URL_ALGORITHM))).fetching_if(
-        external.fetches
+        fetches
     ),
 )

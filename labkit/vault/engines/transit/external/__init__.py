@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.algorithms import KEY_TYPES
-from labkit.vault.engines.transit.keyring import read_keyring
 
-
-def fetches(ctx: EngineContext, arguments: dict[str, Any]) -> bool:
-    """Whether a request is for a key whose versions are managed keys."""
-    keyring = read_keyring(ctx.storage, arguments["name"])
-    return keyring is not None and keyring.key_type.external
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 def fetches_to_create(ctx: EngineContext, arguments: dict[str, Any]) -> bool:

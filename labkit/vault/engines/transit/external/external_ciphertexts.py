@@ -5,12 +5,11 @@ The payload is what the store gave: an IV is not in it, and is sent again as ``n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.key_mechanisms import DECRYPT, ENCRYPT
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
 from labkit.vault.engines.transit.external.external_keys import (
@@ -24,6 +23,9 @@ from labkit.vault.engines.transit.external.external_keys import (
 from labkit.vault.engines.transit.keyring import Keyring, existing_keyring
 from labkit.vault.engines.transit.parameters import MISSING_PLAINTEXT
 from labkit.vault.managed_keys import ManagedKey
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 def encrypt(ctx: EngineContext, asked: Any) -> Asking:

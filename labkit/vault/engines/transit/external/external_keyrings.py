@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.external.external_keys import Asking, ensure_stored, managed_key
 from labkit.vault.engines.transit.keyring import (
     HMAC_KEY_BYTES,
     Keyring,
     KeyVersion,
-    describe,
     empty_keyring,
     read_keyring,
     write_keyring,
 )
+from labkit.vault.engines.transit.shown_keys import describe
 from labkit.vault.managed_keys import ManagedKey
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 def check_request(ctx: EngineContext, asked: Any) -> ManagedKey:

@@ -8,17 +8,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.key_mechanisms import VERIFY
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Fetch, Request, Response
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch
 from labkit.vault.engines.transit.keyring import Keyring
 from labkit.vault.managed_keys import ManagedKey
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 TIMEOUT_NS = 10 * SECOND_NS
 NO_ANSWER = "the key store did not answer as it should; nothing was changed, try again"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.key_mechanisms import SIGN, VERIFY
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, from_base64url, split_signed
 from labkit.vault.engines.transit.external.external_keys import (
@@ -23,6 +22,9 @@ from labkit.vault.engines.transit.keyring import Keyring
 from labkit.vault.engines.transit.pairs.key_pairs import Scheme
 from labkit.vault.engines.transit.signatures import message_of
 from labkit.vault.managed_keys import ManagedKey
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 _HASH_OF_BYTES = {20: "sha1", 28: "sha2-224", 32: "sha2-256", 48: "sha2-384", 64: "sha2-512"}
 

@@ -11,7 +11,6 @@ from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import name, text
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.keyring import Keyring, read_keyring
 from labkit.vault.engines.transit.keys.export import VERSION, exported_versions
 from labkit.vault.engines.transit.keys.key_material import wrapped_form
@@ -20,6 +19,8 @@ from labkit.vault.engines.transit.refusals import ListedRefusal
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+    from labkit.vault.engine_context import EngineContext
 
 
 def export_wrapped(ctx: EngineContext, destination: str, source: str, hash: str) -> dict[str, Any]:  # noqa: A002 - the field's own name

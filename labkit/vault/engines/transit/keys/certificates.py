@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.hash_algorithms import algorithm as hash_algorithm
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, read_keyring, write_keyring
 from labkit.vault.engines.transit.keys.certificate_chains import check_chain, check_leaf, malformed, read_chain
@@ -24,6 +23,8 @@ from labkit.vault.engines.transit.refusals import item_text
 
 if TYPE_CHECKING:
     from cryptography.x509 import CertificateSigningRequest, CertificateSigningRequestBuilder
+
+    from labkit.vault.engine_context import EngineContext
 
 MAX_DIGITS = 18
 HASHES = {"P-256": "sha2-256", "P-384": "sha2-384", "P-521": "sha2-512"}

@@ -9,7 +9,6 @@ from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.fields import segment
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, read_keyring
 from labkit.vault.engines.transit.keys.key_material import private_text
 from labkit.vault.engines.transit.pairs.key_pairs import chain_text
@@ -17,6 +16,8 @@ from labkit.vault.engines.transit.parameters import NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
 if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
+
     Shown = Callable[[Keyring, KeyVersion], str]
 
 

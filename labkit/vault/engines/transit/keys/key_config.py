@@ -8,19 +8,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.fields import duration, flag, integer
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit import external
 from labkit.vault.engines.transit.external import external_keyrings
 from labkit.vault.engines.transit.keyring import (
     Keyring,
     check_rotation_period,
-    describe,
+    fetches,
     read_keyring,
     rotate,
     trim,
@@ -28,6 +26,10 @@ from labkit.vault.engines.transit.keyring import (
 )
 from labkit.vault.engines.transit.parameters import MANAGED_ID, MANAGED_NAME, NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal
+from labkit.vault.engines.transit.shown_keys import describe
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 class KeyConfigRequest(NamedTuple):
@@ -156,6 +158,6 @@ MIN_AVAILABLE_VERSION = integer("min_available_version", "versions below this on
 
 ROUTES = (
     Route("write", "keys/<name>/config", configure_key, Form(KeyConfigRequest, CONFIG)),
-    Route("write", "keys/<name>/rotate", rotate_key, ROTATE).fetching_if(external.fetches),
+    Route("write", "keys/<name>/rotate", rotate_key, ROTATE).fetching_if(fetches),
     Route("write", "keys/<name>/trim", trim_key, (NAME, MIN_AVAILABLE_VERSION)),
 )

@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from labkit.service.errors import BadRequest
 from labkit.service.fields import duration, flag, integer, text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
-from labkit.vault.engines.transit.algorithms import KEY_TYPES, KeyType, type_for_new_key
-from labkit.vault.engines.transit.derivation import COUNTER_MODE, HKDF_SHA256
+from labkit.vault.engines.transit.algorithms import COUNTER_MODE, HKDF_SHA256, KEY_TYPES, KeyType, type_for_new_key
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import (
     Keyring,
@@ -33,6 +33,9 @@ from labkit.vault.engines.transit.keys.wrapped_keys import DEFAULT_HASH, check_h
 from labkit.vault.engines.transit.keys.wrapping_key import wrapping_key
 from labkit.vault.engines.transit.parameters import CONTEXT, NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal, item_text
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 PUBLIC_OF_DERIVED = (
     "unable to import only public key for derived Ed25519 key: imported key should not be an Ed25519 key pair "

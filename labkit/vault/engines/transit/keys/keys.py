@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.fields import duration, flag, integer, text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import external
 from labkit.vault.engines.transit.algorithms import (
     DEFAULT_TYPE,
@@ -23,7 +22,6 @@ from labkit.vault.engines.transit.external import external_keyrings
 from labkit.vault.engines.transit.keyring import (
     FOLDER,
     check_rotation_period,
-    describe,
     empty_keyring,
     read_keyring,
     rotate,
@@ -32,6 +30,10 @@ from labkit.vault.engines.transit.keyring import (
 from labkit.vault.engines.transit.nonces import forget_counts
 from labkit.vault.engines.transit.parameters import CONTEXT, CONVERGENT, MANAGED_ID, MANAGED_NAME, NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal
+from labkit.vault.engines.transit.shown_keys import describe
+
+if TYPE_CHECKING:
+    from labkit.vault.engine_context import EngineContext
 
 
 class KeyRequest(NamedTuple):

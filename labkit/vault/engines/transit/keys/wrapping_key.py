@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.rsa_keys import PAIRS, make_rsa_key
 from labkit.service.routing import Route
-from labkit.vault.engine_context import EngineContext
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
+    from labkit.vault.engine_context import EngineContext
     from labkit.vault.storage.storage_view import StorageView
 
 STORED_AT = "import/wrapping-key"

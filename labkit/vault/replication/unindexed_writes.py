@@ -6,7 +6,7 @@ switches a journal on later builds the index from the contents.
 
 from __future__ import annotations
 
-from labkit.vault.replication.tree.key_classes import OUTSIDE
+from labkit.vault.replication import OUTSIDE
 from labkit.vault.storage import Storage, Writes
 
 MARK = "node/index/mark"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.vault.replication.tree.unindexed_writes import MARK, UnindexedWrites
-from labkit.vault.storage import Writes
-from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.replication.unindexed_writes import MARK, UnindexedWrites
+from labkit.vault.storage import StaleTerm, Writes
 from labkit.vault.storage.memory import MemoryStorage
 
 
