@@ -1,6 +1,7 @@
 """Processes: several of this machine do pieces of work, and end when the process that asked them ends, however it does.
 
-What one had in hand that was killed is done again: a piece of work is a function of what it is given.
+What one had in hand that was killed is done again: a piece of work is a function of what it is given.  So where
+work is stopped, or raises, nothing is waited for.
 """
 
 from __future__ import annotations
@@ -49,6 +50,12 @@ class Pool(ProcessPoolExecutor):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+    def stop(self) -> None:
+        """End the processes at once: nobody waits any more for what they have in hand."""
+        for process in list(self._processes.values()):
+            process.kill()
+        self.shutdown(wait=True, cancel_futures=True)
+
 
 def in_order(work: Callable[[Given], Result], given: Iterable[Given], jobs: int, together: int = 1) -> Iterator[Result]:
     """Yield the results of some work in the order in which it is given, in this process or in several.
@@ -68,7 +75,7 @@ def in_order(work: Callable[[Given], Result], given: Iterable[Given], jobs: int,
         except BrokenProcessPool:
             lost = lost_again(lost)
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.stop()
 
 
 def _begin() -> None:

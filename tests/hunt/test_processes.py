@@ -44,6 +44,20 @@ def always_killed(number: int, marks: str) -> int:
     return number
 
 
+def slow_after_the_first(number: int) -> int:
+    time.sleep(60 if number else 0)
+    return number
+
+
+def test_what_is_in_hand_is_not_waited_for_once_nobody_asks():
+    results = in_order(slow_after_the_first, range(9), 2)
+    assert next(results) == 0
+    began = time.monotonic()
+    del results
+
+    assert time.monotonic() - began < 30
+
+
 def test_one_job_is_this_process():
     assert list(in_order(lambda number: (number, os.getpid()), range(2), 1)) == [(0, os.getpid()), (1, os.getpid())]
     assert list(in_order(squared, [], 2)) == []

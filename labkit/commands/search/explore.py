@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from errno import EACCES
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -92,13 +93,27 @@ def _known(name: str | None) -> tuple[Known, ...]:
 
 
 def _not_writable(folder: str) -> str:
-    """Return why no files can come into a folder, which need not be there yet; empty when they can."""
-    above = os.path.abspath(folder)
+    """Return why no files can come into a folder, which need not be there yet; empty when they can.
+
+    One that is not there is made and taken away again: whether it can be is known from that only.
+    """
+    above, missing = os.path.abspath(folder), list[str]()
     while not os.path.lexists(above):
+        missing.append(above)
         above = os.path.dirname(above)
     if not os.path.isdir(above):
         return f"{above} is not a folder"
-    return "" if os.access(above, os.W_OK | os.X_OK) else os.strerror(EACCES)
+    if not os.access(above, os.W_OK | os.X_OK):
+        return os.strerror(EACCES)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        for name in missing:
+            with suppress(OSError):  # not made, or another campaign has put something there
+                os.rmdir(name)
+    return ""
 
 
 def _write(found: Exploration, folder: str) -> tuple[int, list[str]]:

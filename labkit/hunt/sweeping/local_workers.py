@@ -35,4 +35,4 @@ def _until_one_ends(jobs: int, chunks: list[Chunk], reference: Reference) -> Ite
         for future in as_completed(futures):
             yield future.result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.stop()

@@ -112,6 +112,28 @@ def test_processes_that_end_again_and_again_are_a_text_and_exit_code_4(
     assert capsys.readouterr().err == "processes that play ended\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "why"), [("a/" + 300 * "b", "File name too long"), ("", "No such file or directory"), ("a/b", "")]
+)
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_played(
+    name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
+) -> None:
+    played: list[int] = []
+
+    def nothing(*given: object) -> Iterator[PlayedSeed]:
+        played.append(1)
+        return iter(())
+
+    monkeypatch.setattr(campaign, "in_order", nothing)
+    monkeypatch.chdir(tmp_path)
+
+    code = main(["explore", "--seeds", "8", "--out", name])
+
+    assert (code == 2, bool(played)) == (bool(why), not why)
+    assert (f"{name}: cannot be written: {why}\n" == capsys.readouterr().err) == bool(why)
+    assert list(tmp_path.iterdir()) == [], "a folder that stays empty does not stay"
+
+
 @pytest.mark.slow
 def test_files_that_cannot_be_used(tmp_path: Path, capsys: Capsys) -> None:
     wrong, folder = tmp_path / "wrong", tmp_path / "file"
