@@ -43,9 +43,9 @@ def moves_back() -> int:
     return len({event.cluster for event in lab.trace.select("mode", mode="secondary")[before:]})
 
 
-def rare_lag() -> int:
+def rare_lag() -> float:
     """The smallest lag of all, if less than a tenth of all instants have it while the client writes."""
-    lab, seen = pair_with_writer(seed=5), list[int]()
+    lab, seen = pair_with_writer(seed=5), list[float]()
     for _ in range(200):
         lab.run("5ms")
         seen.append(int(lab.lag("paris", "tokyo").entries))
