@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from labkit.service.routing import Route
-    from labkit.vault.caller import Caller
     from labkit.vault.core import Core
     from labkit.vault.engine_context import EngineContext
     from labkit.vault.managed_keys import ManagedKey
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from labkit.vault.replication.mode import Mode
     from labkit.vault.storage import Names
     from labkit.vault.storage.nonce_counts import NonceCounts
+    from labkit.vault.token_record import Caller
 
     class ContextSource(Protocol):
         """Where what a context gives comes from: the node, or a tape over it."""

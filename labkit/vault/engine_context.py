@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from labkit.service.message import Body, Request
-    from labkit.vault.caller import Caller
     from labkit.vault.managed_keys import ManagedKey
     from labkit.vault.mounts import Mount
     from labkit.vault.storage.storage_view import StorageView
+    from labkit.vault.token_record import Caller
 
 
 class EngineContext(Protocol):

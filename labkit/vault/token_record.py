@@ -1,10 +1,17 @@
-"""The record of a token, where it is stored, and the hash that it is stored under."""
+"""The record of a token, where it is stored, the hash that it is stored under, and who makes a request by it."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from labkit.service.record import NamedTuple, new
 from labkit.vault.identifiers import sha256
+from labkit.vault.mounts import ROOT
 from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.mounts import Namespace
+    from labkit.vault.policies.access_list import Access
 
 IDS = "token/id/"
 OLD_ACCESSORS, OLD_CHILDREN = "token/accessor/", "token/child/"
@@ -62,6 +69,18 @@ class Token(NamedTuple):
     def is_root(self) -> bool:
         """Whether the token may do everything."""
         return self.policies == ("root",)
+
+
+class Caller(NamedTuple):
+    """The caller: its token's record, the hash it is stored under, what its policies allow, and its namespace."""
+
+    token: Token
+    digest: str
+    acl: Access
+    namespace: Namespace = ROOT
+
+    def __repr__(self) -> str:
+        return f"Caller({self.token.display_name})"
 
 
 def digest_of(text: str) -> str:

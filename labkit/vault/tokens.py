@@ -30,11 +30,11 @@ from labkit.vault.token_record import (
 )
 
 if TYPE_CHECKING:
-    from labkit.vault.caller import Caller
     from labkit.vault.context import Context
     from labkit.vault.core import Core
     from labkit.vault.storage.storage_view import StorageView
     from labkit.vault.token_index import TokenIndex
+    from labkit.vault.token_record import Caller
 
 SYSTEM_TTL_S = 2_764_800
 DIGITS = 24

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.vault.policies.access_list import Acl
 from labkit.vault.storage.records import decode_record
-from labkit.vault.token_record import ALWAYS_WRITTEN, Token, decode_token, digest_of, encode_token
+from labkit.vault.token_record import ALWAYS_WRITTEN, Caller, Token, decode_token, digest_of, encode_token
 
 NAMES = st.text(max_size=8)
 TOKENS = st.builds(
@@ -40,6 +41,10 @@ def test_a_token_is_stored_under_the_sha256_of_its_text():
 
 def test_a_record_shows_its_name_and_policies_only():
     assert repr(Token("accessor", ("a", "b"), "path", "token-ada")) == "Token(token-ada, policies=['a', 'b'])"
+
+
+def test_a_caller_shows_a_name_and_no_token():
+    assert repr(Caller(Token("accessor", ("default",), "", "token-ada"), "digest", Acl(()))) == "Caller(token-ada)"
 
 
 def test_what_is_not_said_of_a_token_is_nothing():

@@ -10,11 +10,10 @@ from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.service.message import Request
 from labkit.vault import token_record, tokens
-from labkit.vault.caller import Caller
 from labkit.vault.context import Context
 from labkit.vault.policies.access_list import Acl
 from labkit.vault.token_index import index_of
-from labkit.vault.token_record import Token
+from labkit.vault.token_record import Caller, Token
 
 PLAIN = Token("", ("default",), "auth/token/create", "token")
 

@@ -21,11 +21,10 @@ from labkit.vault.policies.store import acl_for
 from labkit.vault.storage.records import encode_text, to_json
 
 if TYPE_CHECKING:
-    from labkit.vault.caller import Caller
     from labkit.vault.context import Context
     from labkit.vault.mounts import Namespace
     from labkit.vault.policies.access_list import Access
-    from labkit.vault.token_record import Token
+    from labkit.vault.token_record import Caller, Token
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE, "create": CREATE}
 

@@ -65,6 +65,8 @@ path "sys/wrapping/unwrap" { capabilities = ["update"] }
 """
 
 ROOT, DEFAULT, RESPONSE_WRAPPING = "root", "default", "response-wrapping"
+ROOT_ONLY = (ROOT,)
+"""The policies of a token that may do everything."""
 
 
 def why_not_written(name: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
 from labkit.vault.mounts import ROOT, Namespace
-from labkit.vault.policies import DEFAULT_POLICY, ROOT_ACCESS, WRAPPING_POLICY
+from labkit.vault.policies import DEFAULT_POLICY, ROOT_ACCESS, ROOT_ONLY, WRAPPING_POLICY
 from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -
 
 
 def _compiled(storage: StorageView, names: tuple[str, ...]) -> Access:
-    if names == ("root",):
+    if names == ROOT_ONLY:
         return ROOT_ACCESS
     from labkit.vault.policies.access_list import Acl  # root needs no rules (R24)
 

@@ -12,11 +12,11 @@ from labkit.service import fields
 from labkit.service.errors import Forbidden
 from labkit.service.routing import Route
 from labkit.vault import tokens
-from labkit.vault.caller import Caller
 from labkit.vault.mounts import read_table
 from labkit.vault.policies import CAPABILITIES, DENY
 from labkit.vault.policies.store import acl_for
 from labkit.vault.system.mounted import AUTH, describe, in_area, place_of
+from labkit.vault.token_record import Caller
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

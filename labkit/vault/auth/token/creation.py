@@ -26,8 +26,8 @@ from labkit.vault.policies.store import not_assignable, unknown
 from labkit.vault.token_record import Token
 
 if TYPE_CHECKING:
-    from labkit.vault.caller import Caller
     from labkit.vault.context import Context
+    from labkit.vault.token_record import Caller
 
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9-]")
 
