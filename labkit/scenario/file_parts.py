@@ -74,7 +74,9 @@ class LinkPart(Part):
     loss: Share = Field(0, description="a share such as 0.01%")
     bandwidth: Bandwidth = Field(0, description="a bandwidth per second such as 200Mbit; no limit unless given")
     distribution: Annotated[str, one_of("a distribution", DISTRIBUTIONS)] = Field(
-        "constant", description="a distribution: " + ", ".join(DISTRIBUTIONS)
+        "constant",
+        description="a distribution: constant, uniform (a half to one and a half of it), normal (a tenth as "
+        "deviation), exponential (a half and more) or heavy (up to 20 times)",
     )
 
     @model_validator(mode="after")

@@ -170,6 +170,25 @@ def test_every_distribution_can_be_wired(name: str) -> None:
     assert len(SHAPES) == len(DISTRIBUTIONS)
 
 
+def test_the_ranges_that_are_said_of_distributions_are_drawn() -> None:
+    from labkit.lab.build import SHAPES
+
+    latency, least, most = 80_000_000, 0, 2**64 - 1
+    drawn = {name: SHAPES[name](latency) for name in DISTRIBUTIONS}
+    ends = {name: (one.delay_ns(least), one.delay_ns(most)) for name, one in drawn.items()}
+    said = LinkPart.model_fields["distribution"].description
+
+    assert said == (
+        "a distribution: constant, uniform (a half to one and a half of it), normal (a tenth as "
+        "deviation), exponential (a half and more) or heavy (up to 20 times)"
+    )
+    assert ends["constant"] == (latency, latency)
+    assert ends["uniform"] == (latency // 2, latency * 3 // 2)
+    assert drawn["normal"].second_ns == latency // 10
+    assert (ends["exponential"][0], drawn["exponential"].typical_ns) == (latency // 2, latency)
+    assert ends["heavy"] == (latency, latency * 20)
+
+
 @pytest.mark.parametrize(
     ("shares", "threshold", "good"), [(5, 3, True), (1, 1, True), (2, 2, True), (3, 1, False), (2, 3, False)]
 )

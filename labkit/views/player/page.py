@@ -93,7 +93,7 @@ def page_of(shown: Shown, sections: Sequence[Section] = (), beside: RunBeside | 
             "<noscript><p>Without scripts nothing moves: timeline and tables say what happened.</p></noscript>",
             _player(shown, beside),
             first,
-            _lost(recording),
+            lost_table(recording),
             happened_table(recording),
             last,
             f"</main><script>(() => {{{script(left_out)}",
@@ -113,7 +113,7 @@ def _with_keys(data: Any, names: Mapping[str, str]) -> Any:
 def parts_of_page(shown: Shown) -> dict[str, Any]:
     """Return what a page that has a player shows of a run: its data, its timeline, what happened, and its legend."""
     data = {**data_of(shown.recording, stage_of(shown.recording)), "axis": shown.axis}
-    tables = f"{_lost(shown.recording)}{happened_table(shown.recording)}"
+    tables = f"{lost_table(shown.recording)}{happened_table(shown.recording)}"
     return {"data": data, "timeline": shown.still, "tables": tables, "legend": legend_of(shown.recording)}
 
 
@@ -155,14 +155,14 @@ def happened_table(recording: Recording) -> str:
     )
 
 
-def _lost(recording: Recording) -> str:
+def lost_table(recording: Recording) -> str:
     """Return the lost writes as a table; nothing where none is lost."""
     if not recording.losses:
         return ""
     shown = recording.losses[:MAX_LOST_SHOWN]
     rows = "".join(
         f"<tr><td>{in_seconds(loss.write.at_ns)}<td>{escape(loss.write.client)}<td>{escape(loss.write.path)}"
-        f'<td class="number">{in_seconds(loss.promoted_ns)}'
+        f'<td class="number">{in_seconds(max(loss.promoted_ns, loss.write.at_ns))}'
         for loss in shown
     )
     more = f"<p>and {len(recording.losses) - len(shown)} more</p>" if len(recording.losses) > len(shown) else ""

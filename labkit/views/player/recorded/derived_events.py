@@ -106,14 +106,15 @@ def _of_leaders(facts: RunFacts) -> Iterator[Derived]:
 
 def _of_primaries(facts: RunFacts) -> Iterator[Derived]:
     """Yield where a cluster becomes primary beside another."""
-    primary = [span for span in facts.spans if span.what == "primary"]
+    primary, now_ns = [span for span in facts.spans if span.what == "primary"], facts.run.queries.now
     for one in primary:
         for other in primary:
             if other.from_ns <= one.from_ns < other.to_ns and one.row != other.row:
-                until = f"{in_seconds(min(one.to_ns, other.to_ns))} s"
+                until_ns = min(one.to_ns, other.to_ns)
+                until = "to the end" if until_ns >= now_ns else f"until {in_seconds(until_ns)} s"
                 apart = [name for name in (one.row, other.row) if _is_cut_off(facts, name, one.from_ns)]
                 cut = f", {' and '.join(apart)} cut off from every other site" if apart else ""
-                words = f"{other.row} and {one.row} are both primary until {until}{cut}"
+                words = f"{other.row} and {one.row} are both primary {until}{cut}"
                 yield Derived(RunEvent(one.from_ns, MODE, words, NO_ROW, (one.row, other.row)))
 
 
@@ -145,4 +146,4 @@ def _replaced(one: ReplacedEntries) -> str:
     counts = {"overwritten": one.overwritten, "deleted": one.deleted, "kept": one.kept}
     said = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
     entries = "the entry" if one.entries == 1 else f"the {one.entries} entries"
-    return f"{one.cluster} has what {one.upstream} has in the place of {entries} that only it had; of their keys {said}"
+    return f"{one.cluster} follows {one.upstream} without {entries} that only it had; keys changed there: {said}"

@@ -20,14 +20,23 @@ def losses_in_words(ledger: RecoveryLedger) -> Iterator[str]:
         late = [write for write in lost if write.committed.commit >= taken.next_commit]
         early = len(lost) - len(late)
         old = taken.old_primary or "its upstream"
-        words = f"When {taken.survivor} was promoted, at {_seconds(taken.at_ns)}, it lacked {len(taken.missing)} "
-        words += f"commit{'' if len(taken.missing) == 1 else 's'} of {old}: {early} acknowledged, so lost"
+        words = f"When {taken.survivor} was promoted, at {_seconds(taken.at_ns)}, it lacked "
+        words += f"{_commits(len(taken.missing))} of {old}"
+        words += f": {early} acknowledged, so lost" if taken.missing else ""
         left = len(taken.missing) - early
         words += f", and {left} that nobody had an answer to" if left > 0 else ""
-        reach_ns = taken.fault_ns - min(write.at_ns for write in lost)
-        words += f". The first of them was acknowledged {_seconds(reach_ns)} before the fault" if reach_ns > 0 else ""
-        words += f". {len(late)} more were acknowledged by {old} afterwards, and are lost too" if late else ""
+        reach_ns, begin = taken.fault_ns - min(write.at_ns for write in lost), "move" if taken.planned else "fault"
+        words += f". The first of them was acknowledged {_seconds(reach_ns)} before the {begin}" if reach_ns > 0 else ""
+        words += f". {_late(len(late), early)} acknowledged by {old} afterwards, and lost at once" if late else ""
         yield f"{words}."
+
+
+def _commits(count: int) -> str:
+    return {0: "no commit", 1: "1 commit"}.get(count, f"{count} commits")
+
+
+def _late(count: int, early: int) -> str:
+    return f"{count}{' more' if early else ''} {'was' if count == 1 else 'were'}"
 
 
 def _seconds(length_ns: int) -> str:
