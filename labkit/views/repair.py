@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-LEGEND = "= as beside, ≠ differs, filled: differs, cross: damaged; a line leads from a page to its 256 subpages"
 COLUMNS = (
     "cluster",
     "layer",
@@ -105,7 +104,7 @@ def draw(marks: RepairLayout) -> Picture:
         strokes(_crosses(frames), colour="ink", width=2),
         _words([line for placed in frames for line in _labels(placed)], "ink"),
         _words([line for placed in frames for line in placed.lines], "faint"),
-        text(16, marks.legend_y, LEGEND, size=SMALL, colour="faint"),
+        _words(marks.legend, "faint"),
     ]
     return Picture(marks.width, marks.height, title, describe(contents), tuple(elements))
 

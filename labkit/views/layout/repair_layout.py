@@ -23,6 +23,7 @@ HEAD = 44
 ACROSS = 3
 """How many frames stand side by side."""
 LINE_CHARACTERS = int(FRAME / (LETTER * SMALL)) + 2
+LEGEND = ("= as beside, ≠ differs; filled: differs; cross: damaged", "a line leads from a page to its 256 subpages")
 
 
 class PlacedFrame(NamedTuple):
@@ -48,14 +49,14 @@ class PlacedRow(NamedTuple):
 
 
 class RepairLayout(NamedTuple):
-    """Everything that a repair picture shows, and where; ``steps`` are the heads of the frames."""
+    """Everything that a repair picture shows, and where: ``steps`` are the heads of frames, ``legend`` its lines."""
 
     contents: RepairContents
     width: int
     height: int
     steps: tuple[tuple[str, float, float], ...]
     rows: tuple[PlacedRow, ...]
-    legend_y: float
+    legend: tuple[tuple[str, float, float], ...]
 
 
 def layout(contents: RepairContents) -> RepairLayout:
@@ -75,8 +76,9 @@ def layout(contents: RepairContents) -> RepairLayout:
             top = max([words[2] for one in placed for words in one.lines], default=placed[0].values.bottom)
             frames += placed
         rows.append(PlacedRow(heading, MARGIN, heading_y, tuple(frames)))
-    width, legend_y = lefts[-1] + FRAME + MARGIN, top + 2 * ROW
-    return RepairLayout(contents, width, int(legend_y + 16), tuple(steps), tuple(rows), legend_y)
+    legend = tuple([(line, MARGIN, top + ROW * (number + 2)) for number, line in enumerate(LEGEND)])
+    height = int(top + ROW * len(LEGEND) + 2 * ROW)
+    return RepairLayout(contents, lefts[-1] + FRAME + MARGIN, height, tuple(steps), tuple(rows), legend)
 
 
 def _placed(frame: Frame, left: float, top: float) -> PlacedFrame:

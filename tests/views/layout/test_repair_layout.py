@@ -28,7 +28,10 @@ def test_nothing_overlaps_and_nothing_is_outside() -> None:
         assert is_free(box, boxes[:number])
         assert box.x >= 0
         assert box.right <= marks.width
-        assert box.bottom <= marks.legend_y <= marks.height
+        assert box.bottom <= marks.legend[0][2] - SMALL
+    for line, x, y in marks.legend:
+        assert x + width_of(line, SMALL) <= marks.width
+        assert y < marks.height
 
 
 def test_it_is_no_wider_than_a_page_of_a_notebook_and_each_frame_has_its_head() -> None:
@@ -47,7 +50,7 @@ def test_sentences_have_their_room_and_are_whole() -> None:
         for placed in row.frames:
             assert " ".join(line for line, _, _ in placed.lines) == said
             assert all(width_of(line, SMALL) <= FRAME + 20 for line, _, _ in placed.lines)
-            below = marks.rows[number + 1].y if number + 1 < len(marks.rows) else marks.legend_y
+            below = marks.rows[number + 1].y if number + 1 < len(marks.rows) else marks.legend[0][2]
             assert placed.lines[-1][2] < below - SMALL
 
 
