@@ -1,7 +1,8 @@
 """Silences: when a secondary heard nothing of another cluster: what it knows of its replication is as old as that.
 
 1. A secondary counts from the first message of another cluster that reached one of its nodes on.
-2. Its primary sends a heartbeat a second; what is shorter than one and a half does not count.
+2. Its primary sends a heartbeat a second; what is shorter than one and a half does not count.  A player speaks of a
+   silence from its first second on.
 """
 
 from __future__ import annotations

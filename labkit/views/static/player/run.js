@@ -187,7 +187,7 @@ function stateAt(run, at) {
     happenings: [...happened.keys()].filter((place) => happened[place] === last),
     clusters: data.clusters.map(([name, spans, nodes]) => {
       const [, what, words] = spanAt(spans, at) ?? [0, "", ""];
-      const silent = data.silences.find(([of, from, to]) => of === name && from < at && at < to);
+      const silent = data.silences.find(([of, from, to]) => of === name && from + SECOND < at && at < to);
       const heard = silent ? ` as of ${((at - silent[1]) / SECOND).toFixed(1)} s ago` : "";
       return { name, what, words: words + heard, nodes: nodes.map(([node, states]) => [node, spanAt(states, at)?.[1] ?? ""]) };
     }),
