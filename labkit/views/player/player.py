@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from labkit.lab.measures.tree_record import TreeRecord
     from labkit.lab.queries import Queries
 
-TRUST = "Nothing moves above? The notebook is not trusted: File, Trust Notebook. Here is the same without scripts"
+TRUST = "Nothing moves above? The command palette trusts a notebook: Trust Notebook. Here is the same without scripts"
 
 
 class Player:

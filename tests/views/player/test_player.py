@@ -129,7 +129,7 @@ def test_a_notebook_shows_a_sandboxed_frame_and_beside_it_what_needs_no_script(d
     assert beside.index("</table>") < beside.index("<svg"), "without trust the words of the drawing run together"
     assert all(f"<td>{one.at_ns / 1e9:.3f}" in beside for one in player.recording.happenings)
     assert "<script" not in beside
-    assert "File, Trust Notebook" in beside
+    assert "The command palette trusts a notebook: Trust Notebook" in beside
 
 
 def test_what_a_run_names_cannot_end_the_script() -> None:
