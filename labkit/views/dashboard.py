@@ -294,7 +294,8 @@ class Dashboard:
 
     def _row(self, *parts: Any) -> Any:
         children = [self.buttons[part] if isinstance(part, str) else part for part in parts]
-        return ipywidgets.HBox(children, layout=ipywidgets.Layout(flex_flow="row wrap"))
+        # Without that a row has a scroll bar: the words of a choice are a pixel higher than what it says of itself.
+        return ipywidgets.HBox(children, layout=ipywidgets.Layout(flex_flow="row wrap", overflow="visible"))
 
     def _show_status(self, line: str, result: str, *, verdict: str = "") -> None:
         """Show the line of Python that was run, and its result; a screen reader reads it out."""

@@ -291,7 +291,7 @@ def test_it_fits_a_window_of_800_pixels_and_wraps_below(board):
     """Beside the notebook's own margins, some 620 pixels are left of 800."""
     assert all(int(least) <= 620 for least in re.findall(r"--least:(\d+)px", board.page))
     for row in board.box.children[:7]:
-        assert row.layout.flex_flow == "row wrap"
+        assert (row.layout.flex_flow, row.layout.overflow) == ("row wrap", "visible")
         assert all(part.layout.width == "auto" for part in row.children if part is not board.time.slider)
 
 
