@@ -75,8 +75,7 @@ class LinkPart(Part):
     bandwidth: Bandwidth = Field(0, description="a bandwidth per second such as 200Mbit; no limit unless given")
     distribution: Annotated[str, one_of("a distribution", DISTRIBUTIONS)] = Field(
         "constant",
-        description="a distribution: constant, uniform (a half to one and a half of it), normal (a tenth as "
-        "deviation), exponential (a half and more) or heavy (up to 20 times)",
+        description="a distribution: constant, uniform (half to 1.5 of it), normal, exponential, heavy",
     )
 
     @model_validator(mode="after")
