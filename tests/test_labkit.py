@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import labkit
+
+CHECKOUT = Path(__file__).parents[1]
 
 
 def test_the_front_door_offers_what_it_promises():
@@ -32,6 +35,15 @@ def test_loading_leaves_the_collector_as_it_was(before: str, enabled: bool, froz
     run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
 
     assert run.stdout.split() == [str(enabled), str(frozen)]
+
+
+def test_the_package_alone_loads_no_other_module() -> None:
+    code = "import sys\nbefore = {*sys.modules}\nimport labkit\nprint(*sorted({*sys.modules} - before))"
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", code], stdout=subprocess.PIPE, text=True, check=True, cwd=CHECKOUT
+    )
+
+    assert run.stdout.split() == ["__future__", "labkit"]  # typing is loaded later, while nothing is collected
 
 
 def test_nothing_is_collected_while_it_is_loaded_nor_right_after() -> None:
