@@ -3,7 +3,7 @@
     python -m tests.zoo.measuring [seeds] [processes] [name ...]
 
 1. Every mistake and every control is planted in so many drawn schedules.  What was measured before of fewer seeds is
-   gone on with, unless the schedules were others: a row keeps the digest of those that it is of.
+   gone on with, unless schedules or code were others: a row keeps the digests of those that it is of.
 2. Of each is kept in how many its rule broke, the first such seed, which other rules broke before, and in how many the
    trace or what is stored is not that of the clean build: a mistake that is reached and quiet is the rules' fault, one
    that is not reached the generator's.  A run ends when its rule breaks, for that is a row of its trace.
@@ -25,6 +25,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import labkit
 from labkit.hunt.drawing import drawn
 from labkit.hunt.findings import EXCEPTION
 from labkit.hunt.swarm import RUNBOOK
@@ -35,6 +36,7 @@ from tests.zoo.mistakes import CONTROLS, ZOO
 from tests.zoo.planting import planted
 
 TABLE = Path(__file__).with_name("rates.json")
+CODE = (Path(labkit.__file__).parent, Path(__file__).parent)
 SURE = 0.95
 CHUNK, PART = 10, 100
 Result = TypeVar("Result")
@@ -97,6 +99,7 @@ def grown(name: str, seeds: range, results: list[Played], before: dict[str, Any]
     found = before.get("found", 0) + len(hits)
     return {
         "schedules": schedules(seeds.stop),
+        "code": code(),
         "seeds": seeds.stop,
         "found": found,
         "first": before["first"] if before.get("found") else min(hits, default=-1),
@@ -114,6 +117,15 @@ def schedules(seeds: int) -> str:
     digest = blake2b(digest_size=8)
     for seed in range(seeds):
         digest.update(json.dumps(drawn(seed, RUNBOOK).data).encode())
+    return digest.hexdigest()
+
+
+@lru_cache(1)
+def code() -> str:
+    """Return what stands for labkit, and for what is planted in it."""
+    digest = blake2b(digest_size=8)
+    for path in sorted(path for folder in CODE for path in folder.rglob("*.py")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
@@ -136,7 +148,7 @@ def measured(name: str, seeds: range, clean: list[Ended], jobs: int) -> dict[str
     """Bring the row of a mistake to the end of some seeds, write the table, and return the row."""
     table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
     row = table.get(name, {})
-    if row.get("schedules") != schedules(row.get("seeds", 0)):
+    if (row.get("schedules"), row.get("code")) != (schedules(row.get("seeds", 0)), code()):
         row = {}
     left = range(row.get("seeds", 0), seeds.stop)
     if left:

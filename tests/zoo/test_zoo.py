@@ -130,7 +130,7 @@ def test_a_row_is_gone_on_with():
     assert grown("version-reused", range(4, 5), [LOUD], second)["first"] == 3
 
 
-def test_only_seeds_that_are_not_measured_are_played_unless_the_schedules_are_others(tmp_path: Path, monkeypatch):
+def test_only_seeds_that_are_not_measured_are_played_unless_schedules_or_code_are_others(tmp_path: Path, monkeypatch):
     table = tmp_path / "rates.json"
     seeds_played: list[int] = []
 
@@ -149,6 +149,10 @@ def test_only_seeds_that_are_not_measured_are_played_unless_the_schedules_are_ot
     table.write_text(table.read_text().replace(measuring.schedules(3), "others"))
     measuring.measured("version-reused", range(3), clean, 1)
     assert seeds_played == [0, 1, 2] * 2
+
+    monkeypatch.setattr(measuring, "code", lambda: "others")
+    measuring.measured("version-reused", range(3), clean, 1)
+    assert seeds_played == [0, 1, 2] * 3
 
 
 def test_a_run_is_compared_with_that_of_the_clean_build():
