@@ -131,6 +131,7 @@ def appending(name: str) -> Iterator[RowWriter]:
         rows = _read(name, file)
         with _unless_it_fails(name):
             file.truncate(file.seek(-rows.torn, os.SEEK_END))
+            rows.torn = 0
             file.seek(0)
             lines = sum(1 for _ in file)
             file.seek(0, os.SEEK_END)

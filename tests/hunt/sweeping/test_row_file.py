@@ -64,6 +64,7 @@ def test_half_a_line_is_left_out_and_cut_before_anything_follows(path: Path, kep
     assert read_rows(str(path)).torn == len(line[:kept])
     assert path.read_bytes() == whole + line[:kept], "reading changes nothing"
     with appending(str(path)) as writer:
+        assert writer.rows.torn == 0, "nothing is left out any more"
         writer.append(played(OTHER, 2))
     assert path.read_bytes() == whole + line_of(played(OTHER, 2))
     assert read_rows(str(path)).seeds == {("abc", 0), ("abc", 1), ("def", 0), ("def", 2)}
