@@ -234,6 +234,19 @@ def test_a_promotion_after_the_old_primary_was_demoted_is_planned(books):
     assert ledger_of(books).promotions[-1].planned
 
 
+def test_one_after_the_old_primary_came_back_below_another_is_not(books):
+    """It lost what it loses when the other took over, and was demoted for that one."""
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
+    books.take(reports.UpstreamFollowed("lima", "paris", False, "other"))
+    books.take(reports.UpstreamLeft(4, "lima", "primary", 9, True))
+    books.take(reports.ModeChanged(5, "paris", "secondary", "idle"))
+    books.take(reports.UpstreamFollowed("paris", "", True))
+    books.take(reports.UpstreamFollowed("paris", "lima", False, "back"))
+    books.take(reports.UpstreamLeft(9, "tokyo", "primary", 10, True))
+
+    assert [each.planned for each in ledger_of(books).promotions] == [False, False]
+
+
 def test_a_secondary_without_an_upstream_still_holds_what_it_applied_of_the_last(books):
     books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
     books.take(reports.UpstreamLeft(5, "tokyo", "secondary", 6, True))
