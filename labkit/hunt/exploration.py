@@ -35,9 +35,9 @@ class Exploration:
         return tuple([group for group in self.groups if group.signature.text not in accepted])
 
     @property
-    def not_judged(self) -> int:
-        """How many seeds did not come to rest."""
-        return sum(not seed.is_judged for seed in self.seeds)
+    def judged(self) -> int:
+        """Of how many seeds something is known: they came to rest, or something broke before."""
+        return sum(seed.is_judged for seed in self.seeds)
 
     @property
     def exit_code(self) -> int:
@@ -50,7 +50,8 @@ class Exploration:
             return 4
         if new and self.plan.operator != CARELESS:
             return 1
-        return 3 if 100 * self.not_judged > MAX_NOT_JUDGED_PERCENT * len(self.seeds) else 0
+        not_judged = len(self.seeds) - self.judged
+        return 3 if 100 * not_judged > MAX_NOT_JUDGED_PERCENT * len(self.seeds) else 0
 
     def file_of(self, group: FindingGroup) -> FoundFile | None:
         """Return the file of a finding; None where none was handed over."""
@@ -70,15 +71,15 @@ class Exploration:
 
 
 def _lines(exploration: Exploration, folder: str, seconds: float | None) -> Iterator[str]:
-    plan, seeds = exploration.plan, exploration.seeds
+    plan, seeds, judged = exploration.plan, exploration.seeds, exploration.judged
     modes = [(sum(seed.mode == mode for seed in seeds), mode) for mode in (SWARM, ALL_ON)]
     took = "" if seconds is None else f", {seconds:.0f} s"
     counts = ", ".join(f"{count:,} {mode}" for count, mode in modes)
     yield f"{_seeds(len(seeds))} ({counts}), {plan.operator} operator{took}"
     yield f"  {_steps(exploration)}"
-    if exploration.not_judged:
+    if judged < len(seeds):
         reasons = sorted({_in_general(seed.left) for seed in seeds if not seed.is_judged})
-        yield f"  {_seeds(exploration.not_judged)} not judged: at the end {', '.join(reasons)}"
+        yield f"  {_seeds(len(seeds) - judged)} not judged: {', '.join(reasons)}"
     if exploration.groups and plan.operator == CARELESS:
         yield "what a careless operator breaks: lessons about operating, no faults of the service"
     for number, group in enumerate(exploration.groups[:MAX_GROUPS], 1):
@@ -88,7 +89,10 @@ def _lines(exploration: Exploration, folder: str, seconds: float | None) -> Iter
     for known in exploration.no_longer_found:
         yield f"no longer found: {known.signature}, accepted on {known.day} ({known.reason})"
     what = "nothing else" if exploration.groups else "nothing"
-    yield f"{what} in {_seeds(len(seeds))}: at most {min(1, RULE_OF_THREE / len(seeds)):.1%} of schedules"
+    if judged:
+        yield f"{what} in {_seeds(judged)}: at most {min(1, RULE_OF_THREE / judged):.1%} of schedules"
+    else:
+        yield "no seed was judged: what this campaign did not find says nothing"
     if exploration.canary is None:
         yield "the canary was not found: what this campaign did not find says nothing"
 
@@ -103,7 +107,7 @@ def _steps(exploration: Exploration) -> str:
 
 
 def _group(exploration: Exploration, number: int, group: FindingGroup, folder: str) -> Iterator[str]:
-    count, total = len(group.findings), len(exploration.seeds)
+    count, total = len(group.findings), exploration.judged
     low, high = rate_bounds(count, total)
     accepted = next((one for one in exploration.known if one.signature == group.signature.text), None)
     rate = f"{count / total:.1%}; {low:.1%} to {high:.1%}"
@@ -122,4 +126,6 @@ def _seeds(count: int) -> str:
 
 def _in_general(left: str) -> str:
     """Return what is left without the name of the node."""
-    return left if left.startswith("a line") else f"a node {left.partition(' ')[2]}"
+    if left.startswith("step"):
+        return left
+    return f"at the end {left}" if left.startswith("a line") else f"at the end a node {left.partition(' ')[2]}"

@@ -13,6 +13,7 @@ from labkit.hunt.shared_start import world_from
 from labkit.hunt.world import World, read, run_of, world_of
 from labkit.lab.fault_meters import FaultMeters
 from labkit.lab.fault_table import DECIDED
+from labkit.scenario.running import Run
 from labkit.scenario.witnesses import EFFECTS, had_effect
 
 WITNESSED = frozenset(
@@ -70,5 +71,12 @@ def _played(found: Drawn, world: World) -> PlayedSeed:
         faults=len(witnessed),
         idle=sum(not had_effect(verb, made, meters) for verb, made in witnessed),
         findings=tuple(findings_of(world, found.seed)),
-        left=what_is_left(world),
+        left=_ended_early(run) or what_is_left(world),
     )
+
+
+def _ended_early(run: Run) -> str:
+    """Return which step ended the run before its time; empty where all were played."""
+    steps = run.scenario.timeline
+    ended = next((one for one in run.results if not one.as_expected(steps[one.number - 1])), None)
+    return "" if ended is None else f"step {ended.number}, {steps[ended.number - 1].verb}, failed and ended the run"

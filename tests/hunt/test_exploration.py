@@ -89,3 +89,14 @@ def test_too_many_seeds_that_do_not_come_to_rest_are_unknown(count: int, code: i
 
     assert exploration.exit_code == code
     assert f"  {count} seeds not judged: at the end a node is down" in str(exploration)
+    assert f"nothing in {100 - count} seeds: at most {3 / (100 - count):.1%}" in str(exploration)
+
+
+def test_a_campaign_of_which_no_seed_is_judged_says_nothing():
+    ended = "step 2, wait, failed and ended the run"
+    exploration = replace(NOTHING, seeds=tuple([seed._replace(left=ended) for seed in QUIET]))
+
+    assert exploration.exit_code == 3
+    assert str(exploration).endswith(
+        f"  100 seeds not judged: {ended}\nno seed was judged: what this campaign did not find says nothing"
+    )

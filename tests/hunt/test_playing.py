@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from labkit.hunt import playing
+from labkit.hunt.beginnings import of_file
 from labkit.hunt.findings import EXCEPTION
 from labkit.hunt.playing import PlayedSeed, play
 from labkit.lab.operations.operator_console import OperatorConsole
+
+LATE = """
+scenario: its first step does not come about
+lab:
+  sites: [paris]
+  clusters: {paris: {site: paris}}
+timeline:
+  - {at: 5s, do: wait, for: 1ms, when: {modes: {paris: secondary}}, within: 1s}
+  - {at: 9s, do: crash, target: paris}
+"""
 
 
 @pytest.mark.slow
@@ -39,3 +52,11 @@ def test_a_seed_that_does_not_come_to_rest_is_judged_only_where_something_broke(
 
     assert not play(1, "runbook", None).is_judged
     assert PlayedSeed(0, "swarm", 0, 0, 0, 0, play(5, "careless", None).findings, "tokyo-1 is down").is_judged
+
+
+def test_a_seed_whose_first_steps_fail_is_not_judged(tmp_path: Path):
+    path = tmp_path / "late.lab.yaml"
+    path.write_text(LATE)
+    found = play(1, "runbook", of_file(str(path)))
+
+    assert (found.left, found.is_judged) == ("step 1, wait, failed and ended the run", False)
