@@ -99,6 +99,12 @@ class SeededEntropy:
         """Go back to what had been drawn at an earlier time."""
         self.counter, self.drawn_once = counter, DrawnOnce(drawn_once)
 
+    def at(self, counter: int, drawn_once: DrawnOnce) -> SeededEntropy:
+        """Return this stream as it goes on after so many draws, in a world that has drawn this."""
+        stream = SeededEntropy(0, counter=counter, drawn_once=drawn_once)
+        stream._key = self._key
+        return stream
+
     def take_label_of(self, other: SeededEntropy) -> None:
         """Draw under another stream's label from here on; the counter goes on, and whoever has this stream keeps it."""
         self._key, self._stream = other._key, ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 from labkit.cloud.access_tokens import management_audience
 from labkit.cloud.inventory import Inventory
@@ -261,7 +262,7 @@ def _page(rows: list[dict[str, Any]], asked: CloudRequest) -> Response:
     first = int(skipped) if skipped.isascii() and skipped.isdigit() and len(skipped) < 9 else 0
     body: dict[str, Any] = {"value": rows[first : first + PAGE_ROWS]}
     if first + PAGE_ROWS < len(rows):
-        version = asked.parameter("api-version")
-        address = f"{asked.origin or 'https://' + asked.headers.get('host', '')}{asked.path}"
+        version = quote(asked.parameter("api-version"))
+        address = f"{asked.origin or 'https://' + asked.headers.get('host', '')}{quote(asked.path)}"
         body["nextLink"] = f"{address}?api-version={version}&$skiptoken={first + PAGE_ROWS}"
     return respond(200, body)

@@ -64,7 +64,7 @@ def answer(parts: CloudParts, environment: CloudEnvironment, asked: CloudRequest
     if rest == INSTANCE:
         return _instance(environment, asked)
     version = "/v2.0" if rest.startswith("v2.0/") else ""
-    return respond(200, _discovery(environment, asked.origin, tenant_id if is_known else TEMPLATE, version))
+    return respond(200, _discovery(environment, asked.origin, tenant_id.lower() if is_known else TEMPLATE, version))
 
 
 def _instance(environment: CloudEnvironment, asked: CloudRequest) -> Response:

@@ -53,4 +53,5 @@ def answered(exchange: HttpExchange, request: httpx.Request, content: bytes) -> 
         raise httpx.RemoteProtocolError(str(error), request=request) from error
     except TimeoutError as error:
         raise httpx.ReadTimeout(str(error), request=request) from error
-    return httpx.Response(answer.status, headers=answer.headers, content=answer.content, request=request)
+    sent = b"" if request.method == "HEAD" else answer.content
+    return httpx.Response(answer.status, headers=answer.headers, content=sent, request=request)

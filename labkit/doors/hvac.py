@@ -17,7 +17,7 @@ from labkit.doors.missing_client import missing_client
 try:
     from hvac.adapters import JSONAdapter
     from hvac.constants.client import DEFAULT_URL
-    from requests import Response, Session
+    from requests import Request, Response, Session
     from requests.exceptions import ConnectionError, ReadTimeout  # noqa: A004  # the library's name for it
     from requests.structures import CaseInsensitiveDict
 except ModuleNotFoundError as error:
@@ -75,7 +75,12 @@ class InProcessSession(Session):
             raise ConnectionError(error) from error
         except TimeoutError as error:
             raise ReadTimeout(error) from error
-        return InProcessResponse(answer, url)
+        if "Location" in answer.headers and how.get("allow_redirects", True):
+            asked = self.prepare_request(Request(method, url, headers, params=sent, json=body))
+            led: list[Response] = [requests_door.response_of(written(answer), asked)]
+            led.extend(self.resolve_redirects(led[0], asked, timeout=how.get("timeout")))
+            return led[-1]
+        return InProcessResponse(answer._replace(body=None) if method == "HEAD" else answer, url)
 
 
 class InProcessResponse(Response):

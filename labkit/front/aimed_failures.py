@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from labkit.service.arguments import MAX_FAILURES, duration_ns, judge_failures, one_of, text, whole_number, wrong
@@ -20,13 +21,18 @@ from labkit.service.call_names import call_method, call_path
 from labkit.service.durations import SECOND_NS, format_duration
 from labkit.service.errors import ServiceError
 from labkit.service.fields import to_flag
+from labkit.service.limits import is_text
 from labkit.service.message import Response, copied, respond
 from labkit.service.request_path import readable, split_path
 
 METHODS = ("GET", "HEAD", "LIST", "POST", "PUT", "PATCH", "DELETE")
 MAX_DELAY_NS = 365 * 86_400 * SECOND_NS
+MAX_PATTERNS = 2_048
 BEFORE, AFTER = "before", "after"
 FAILED = "failure asked for with fail_next"
+
+WITHOUT_BODY = (204, 304)
+FRAMING = ("content-length", "transfer-encoding")
 
 _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[ -~]*", re.ASCII)
@@ -90,9 +96,12 @@ def aimed_path(path: str) -> str:
     return call_path(path.lstrip("/").removeprefix("v1/"))
 
 
+@lru_cache(MAX_PATTERNS)
 def path_pattern(path: str) -> re.Pattern[str]:
     """Return what matches a path in which ``*`` stands for any text."""
-    return re.compile(".*".join([re.escape(part) for part in path.split("*")]), re.DOTALL)
+    first, *parts = [re.escape(part) for part in path.split("*")]
+    middle = "".join([f"(?>.*?{part})" for part in parts[:-1]])  # the earliest is as good as any: no going back
+    return re.compile(f"{first}{middle}.*{parts[-1]}" if parts else first, re.DOTALL)
 
 
 def target(path: Any, method: Any, times: Any) -> Aimed:
@@ -108,7 +117,7 @@ def failing(target: Aimed, status: Any, errors: Any, headers: Any) -> Aim:
     """Return the aim of ``fail_next``; ValueError says what is wrong with it."""
     judge_failures(status, target.times)
     texts = [FAILED] if errors is None else errors
-    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+    if not isinstance(texts, list | tuple) or not all(is_text(one) for one in texts):
         raise wrong("errors", "a list of texts", errors)
     return _answering(target, status, {"errors": [*texts]}, headers)
 
@@ -118,6 +127,8 @@ def answering(target: Aimed, status: Any, body: Any, headers: Any) -> Aim:
     whole_number("status", "a status from 200 to 599", status, 200, 599)
     if body is not None and not _is_json_object(body):
         raise ValueError("body: expected what is a JSON object, such as {'data': {'user': 'ada'}}, or None")
+    if body is not None and status in WITHOUT_BODY:
+        raise ValueError(f"body: expected None, as no body is sent with status {status}; leave it out, or answer 200")
     return _answering(target, status, copied(body), headers)
 
 
@@ -167,6 +178,8 @@ def _judged_headers(headers: Any) -> Mapping[str, str]:
     for name, value in headers.items():
         if not (isinstance(name, str) and _HEADER.fullmatch(name)):
             raise wrong("headers", "names such as Retry-After", name)
+        if name.lower() in FRAMING:
+            raise wrong("headers", "others than those that say how long the body is, which labkit writes", name)
         if not (isinstance(value, str) and _HEADER_VALUE.fullmatch(value)):
             raise wrong(f"headers: {name}", "a text of printable ASCII", value)
     return headers
@@ -176,7 +189,9 @@ def _is_json_object(body: Any) -> bool:
     import json
 
     try:
-        return isinstance(body, dict) and json.loads(json.dumps(body, allow_nan=False)) == body
+        if not isinstance(body, dict) or json.loads(json.dumps(body, allow_nan=False)) != body:
+            return False
+        return bool(json.dumps(body, ensure_ascii=False).encode())  # a text without UTF-8 form is refused
     except (TypeError, ValueError, RecursionError):
         return False
 
@@ -190,5 +205,6 @@ def called(method: Any, path: Any, headers: Mapping[str, str]) -> tuple[Any, str
         lists = method == "GET" and to_flag(query.get("list") or "")
     except (ServiceError, ValueError):
         clean, lists = readable(path), False
-    parts = (str(namespace).strip("/"), call_path(clean))
+    above = str(namespace).strip("/")
+    parts = ("" if above == "root" else above, call_path(clean))  # decision C17
     return call_method(method, lists=lists), "/".join([part for part in parts if part])

@@ -44,7 +44,7 @@ class Aims:
         self.lock = allocate_lock()
         self.left: list[Aim] = []
         self.unused: list[ExpectedCalls] = []
-        self.raised: list[Exception] = []
+        self.raised: list[BaseException] = []
         self.waiting: set[Callable[[], None]] = set()
         self.is_over = False
 
@@ -78,7 +78,7 @@ class Aiming:
         return tuple(self._aims.left)
 
     @property
-    def unfired(self) -> tuple[Aim | ExpectedCalls | Exception, ...]:
+    def unfired(self) -> tuple[Aim | ExpectedCalls | BaseException, ...]:
         """What was asked for and has not happened: aims that no request took, ``expect`` without its ``with``.
 
         Before these stands what calls of ``before_next`` raised behind doors.
@@ -182,11 +182,11 @@ class Aiming:
                     return aim
         return None
 
-    def act(self, aim: Aim) -> Exception | None:
+    def act(self, aim: Aim) -> BaseException | None:
         """Make the call that comes before a request, and keep and return what it raises (rule 3)."""
         try:
             self._act(aim)
-        except Exception as error:
+        except BaseException as error:  # also what pytest.fail and pytest.skip raise
             aim.group.raised.append(error)
             return error
         return None
@@ -197,7 +197,7 @@ class Aiming:
         with self._taking_none():
             return self.request(method, path, body, headers, remote_address=remote_address)
 
-    def meet(self, aim: Aim, request: Request, is_wanted: bool = True, raised: Exception | None = None) -> Response:
+    def meet(self, aim: Aim, request: Request, is_wanted: bool = True, raised: BaseException | None = None) -> Response:
         """Answer a request that took an aim, whose call was made and whose delay is over; status 0: no answer.
 
         ``is_wanted``: whether somebody still waits for the answer; ``raised``: what the call raised.
@@ -216,7 +216,8 @@ class Aiming:
                 response = respond(500, {"errors": [f"{CALL_RAISED} {type(raised).__name__}"]})
             else:
                 response = silence(DROPPED if aim.drops else GIVEN_UP) if is_dropped else aim.answered()
-            self.calls.add(*called(request.method, request.path, request.headers), request.body, None, response)
+            method, path = called(request.method, request.path, request.headers)
+            self.calls.add(method, path, request.body, None, response, is_shown=True)
             return response
 
     def _met(self, request: Request, timeout: str | float | None) -> Response | None:

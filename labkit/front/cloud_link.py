@@ -26,30 +26,41 @@ class CloudLink:
     ``configures`` the vault's is left alone.
     """
 
-    __slots__ = ("_configured", "_made", "_make", "_replaces")
+    __slots__ = ("_given", "_is_kept", "_made", "_make", "_replaces", "is_configured")
 
     def __init__(
         self, make: Callable[[], Any], given: Any = None, replaces: bool = False, configures: bool = True
     ) -> None:
-        self._make, self._made, self._replaces = make, given, replaces
-        self._configured = not configures
+        self._make, self._given, self._made, self._replaces = make, given, given, replaces
+        self._is_kept, self.is_configured = False, not configures
 
     def connect(self, handle: Handle, root_token: str) -> Any:
         """Return the cloud, for which the vault that ``handle`` leads to is configured."""
         if self._made is None:
             self._made = self._make()
-        if not self._configured:
-            self._configured = self._configure(handle, {"X-Vault-Token": root_token})
+        if not self.is_configured:
+            self.is_configured = self._configure(handle, {"X-Vault-Token": root_token})
         return self._made
 
     @property
     def made(self) -> Any:
-        """The cloud, if there is one already; else None."""
+        """The cloud, if there is one already, or one is kept; else None."""
+        if self._made is None and self._is_kept:
+            self._made = self._make()
         return self._made
+
+    @property
+    def own(self) -> Any:
+        """The cloud, if there is one already and it was not given; else None."""
+        return None if self._given is not None and self.made is self._given else self.made
 
     def take_over(self, made: Any, link: CloudLink) -> None:
         """Lead to a cloud of one's own that another link's was copied to, for a vault that is configured as its is."""
-        self._made, self._configured = made, link._configured
+        self._made, self.is_configured = made, link.is_configured
+
+    def lead_to(self, make: Callable[[], Any], is_configured: bool) -> None:
+        """Lead to a cloud that was kept, for a vault that was configured for it or not."""
+        self._make, self._made, self._is_kept, self.is_configured = make, None, True, is_configured
 
     def fetch(self, fetch: Fetch, otherwise: Callable[[Fetch], Response]) -> Response:
         """Answer a fetch, one that leads elsewhere by ``otherwise``."""

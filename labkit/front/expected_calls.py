@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -133,7 +133,7 @@ def aligned(expected: Sequence[Expectation], came: Sequence[Call]) -> list[tuple
     head: list[tuple[Expectation | None, Call | None]] = [*zip(expected[:begin], came[:begin], strict=True)]
     left, right = expected[begin:], came[begin:]
     if len(left) * len(right) > MAX_EXPECTED**2:
-        return [*head, *[(one, None) for one in left], *[(None, call) for call in right]]
+        return [*head, *_each_to_the_first(left, right)]
     met = _met_counts(left, right)
     row = column = 0
     while row < len(left) or column < len(right):
@@ -147,6 +147,20 @@ def aligned(expected: Sequence[Expectation], came: Sequence[Call]) -> list[tuple
             head.append((None, right[column]))
             column += 1
     return head
+
+
+def _each_to_the_first(
+    expected: Sequence[Expectation], came: Sequence[Call]
+) -> list[tuple[Expectation | None, Call | None]]:
+    """Pair each expectation with the first call that meets it after that of the one before: all, where all can be."""
+    rows: list[tuple[Expectation | None, Call | None]] = []
+    row = behind = 0
+    for call in came:
+        is_met = row < len(expected) and expected[row].is_met(call)
+        rows.append((expected[row] if is_met else None, call))
+        if is_met:
+            row, behind = row + 1, len(rows)
+    return [*rows[:behind], *[(one, None) for one in expected[row:]], *rows[behind:]]
 
 
 def _met_counts(expected: Sequence[Expectation], came: Sequence[Call]) -> list[list[int]]:
@@ -163,13 +177,24 @@ def _met_counts(expected: Sequence[Expectation], came: Sequence[Call]) -> list[l
 
 def paired(expected: Sequence[Expectation], came: Sequence[Call]) -> list[tuple[Expectation | None, Call | None]]:
     """Pair expectations with calls so that as many as possible are met, in any order: by augmenting paths."""
-    meets = [[place for place, call in enumerate(came) if one.is_met(call)] for one in expected]
+    places: dict[tuple[str, str, int], list[int]] = {}
+    for place, call in enumerate(came):
+        places.setdefault((call.method, call.path, call.status), []).append(place)
+    meets_of = {one: sorted(_places_that_meet(one, came, places.values())) for one in {*expected}}
+    meets = [meets_of[one] for one in expected]
     row_at: dict[int, int] = {}
     place_of: dict[int, int] = {}
     for row in range(len(expected)):
         _find_place(row, meets, row_at, place_of)
     met = [(expected[row_at[place]] if place in row_at else None, call) for place, call in enumerate(came)]
     return [*met, *[(one, None) for row, one in enumerate(expected) if row not in place_of]]
+
+
+def _places_that_meet(one: Expectation, came: Sequence[Call], places: Iterable[list[int]]) -> Iterator[int]:
+    """Yield the places of the calls that meet an expectation; ``places`` are those of calls that are alike."""
+    for alike in places:
+        if one.is_met(came[alike[0]]):
+            yield from alike
 
 
 def _find_place(row: int, meets: list[list[int]], row_at: dict[int, int], place_of: dict[int, int]) -> None:

@@ -111,20 +111,42 @@ def drawn_once(core: Core) -> DrawnOnce | None:
     return found
 
 
-def key_store(
-    core: Core, seed: int | None = None, given: KeyStoreService | None = None
-) -> Callable[[], KeyStoreService]:
-    """Return what gives the store of external keys: the given one, or one that is made at the first call (R24)."""
-    kept = [given] if given is not None else []
+class KeyStoreLink:
+    """What gives a vault's store of external keys: the given one, or one that is made at the first call (R24)."""
 
-    def store() -> KeyStoreService:
-        if not kept:
-            from labkit.front.keystore import KeyStore
+    __slots__ = ("_given", "_made", "_make", "_make_kept")
 
-            kept.append(KeyStore.beside(seed, drawn_once(core)))
-        return kept[0]
+    def __init__(self, make: Callable[[], KeyStoreService], given: KeyStoreService | None = None) -> None:
+        self._make, self._given, self._made = make, given, given
+        self._make_kept: Callable[[], KeyStoreService] | None = None
 
-    return store
+    def __call__(self) -> KeyStoreService:
+        """Return the store."""
+        if self._made is None:
+            self._made = self._make() if self._make_kept is None else self._make_kept()
+        return self._made
+
+    @property
+    def own(self) -> KeyStoreService | None:
+        """The store, if there is one already, or one is kept, and it was not given; else None."""
+        if self._made is None and self._make_kept is not None:
+            self._made = self._make_kept()
+        return None if self._made is self._given else self._made
+
+    def begin_again(self, make_kept: Callable[[], KeyStoreService] | None = None) -> None:
+        """Lead to a store that was kept, or to none that was made yet; one that was given stays."""
+        self._made, self._make_kept = self._given, make_kept
+
+
+def key_store(core: Core, seed: int | None = None, given: KeyStoreService | None = None) -> KeyStoreLink:
+    """Return what gives the store of external keys."""
+
+    def make() -> KeyStoreService:
+        from labkit.front.keystore import KeyStore
+
+        return KeyStore.beside(seed, drawn_once(core))
+
+    return KeyStoreLink(make, given)
 
 
 def settings_of(chosen: dict[str, Any]) -> Settings:

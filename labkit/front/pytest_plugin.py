@@ -24,8 +24,6 @@ import pytest
 from labkit.places import is_scenario
 
 SHARED_VAULT = pytest.StashKey["Vault"]()
-OWNERS = {"labkit_session_vault": pytest.Session, "labkit_module_vault": pytest.Module}
-"""The fixtures of vaults that outlive a test, and whose each is."""
 JUDGED_VAULTS = pytest.StashKey["list[Vault]"]()
 
 if TYPE_CHECKING:
@@ -108,7 +106,8 @@ def labkit_vaults(
 ) -> Callable[..., Vault]:
     """What makes further vaults, each with tokens of its own: ``labkit_vaults(edition="community")``."""
     seeds = count(labkit_seed + 1)
-    judged = request.node.stash.setdefault(JUDGED_VAULTS, [])
+    judged: list[Vault] = []
+    request.node.stash[JUDGED_VAULTS] = judged  # a test that is run again has others
 
     def make(*, seed: int | None = None, **settings: Any) -> Vault:
         vault = _made(next(seeds) if seed is None else seed, {**labkit_settings, **settings}, labkit_contents)
@@ -155,7 +154,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         raise
     left = _left_by(item)
     for what in left:
-        if isinstance(what, Exception):
+        if isinstance(what, BaseException):
             raise what
     if left:
         pytest.fail(_listed(left), pytrace=False)
@@ -174,7 +173,7 @@ def _listed(left: list[Any]) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
-    """Reset the vaults that outlive a test after one that had them, when its other fixtures are done."""
+    """Reset the vaults that outlive a test, when its other fixtures are done."""
     try:
         return (yield)
     finally:
@@ -183,10 +182,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 
 
 def _nodes_of_kept(item: pytest.Item) -> list[Any]:
-    """Return the nodes whose vaults outlive a test, of those that it has."""
-    used = [kind for name, kind in OWNERS.items() if name in getattr(item, "fixturenames", ())]
-    chain = item.listchain() if used else []
-    return [node for node in chain if isinstance(node, (*used,)) and SHARED_VAULT in node.stash]
+    """Return the nodes above a test whose vaults outlive it: that it has one shows only when it asks for it."""
+    return [node for node in item.listchain() if SHARED_VAULT in node.stash]
 
 
 def _kept(request: pytest.FixtureRequest, vault: Vault, is_judged: bool) -> Vault:
@@ -256,22 +253,22 @@ def labkit_session_tls_server(labkit_session_vault: Vault) -> Iterator[ServedVau
 
 
 @pytest.fixture(scope="session")
-def _labkit_door(labkit_seed: int) -> Iterator[ServedDoor]:
+def _labkit_door() -> Iterator[ServedDoor]:
     """One port for all tests; each puts a vault of its own behind it."""
     from labkit.front.vault import Vault
 
-    door = Vault.dev(seed=labkit_seed).serve()
+    door = Vault.dev(seed=0).serve()
     with door:
         yield door
 
 
 @pytest.fixture(scope="session")
-def _labkit_tls_door(labkit_seed: int) -> Iterator[tuple[ServedDoor, ServedVault]]:
+def _labkit_tls_door() -> Iterator[tuple[ServedDoor, ServedVault]]:
     """The same with TLS: its files are made once."""
     from labkit.front.testing import tls_door
     from labkit.front.vault import Vault
 
-    with tls_door(Vault.dev(seed=labkit_seed)) as opened:
+    with tls_door(Vault.dev(seed=0)) as opened:
         yield opened
 
 

@@ -46,22 +46,26 @@ def patched(
 
     ``VAULT_ADDR``, ``VAULT_TOKEN`` and with ``tls`` ``VAULT_CACERT`` are set, the same with ``BAO_``; all others that
     begin like that are taken away meanwhile.  With ``tls`` ``REQUESTS_CA_BUNDLE`` is the authority too: requests trusts
-    no other then.  A vault of the seed is made unless one is given, and filled with ``contents`` as ``fill`` does.
+    no other then.  A vault of the seed is made unless one is given, and filled with ``contents`` as ``fill`` does; the
+    one that is made has them after ``reset`` too.
 
-    Where all went well until then, AssertionError says at the end what was asked of the vault and has not happened, as
-    ``unfired`` has it; what a call of ``before_next`` raised is raised.
+    Where all went well until then, AssertionError says at the end what was asked of the vault meanwhile and has not
+    happened, as ``unfired`` has it; what a call of ``before_next`` raised is raised.
     """
     from labkit.front.vault import Vault
 
     served = Vault.dev(seed=seed) if vault is None else vault
     fill(served, contents or {})
+    if vault is None and contents:
+        served.keep_for_reset()
+    before = served.unfired
     with ExitStack() as ends:
         door = ends.enter_context(serve_tls(served)) if tls else ServedVault(ends.enter_context(served.serve()))
         ends.enter_context(environment(served, door))
         yield served
-    left = served.unfired
+    left = [what for what in served.unfired if all(what is not one for one in before)]
     for what in left:
-        if isinstance(what, Exception):
+        if isinstance(what, BaseException):
             raise what
     if left:
         raise AssertionError(listed(left))

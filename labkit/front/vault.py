@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from labkit.doors.tls_files import TlsFiles
     from labkit.front.cloud import Cloud
     from labkit.front.cloud_link import CloudLink
+    from labkit.front.kept_beside import KeptBeside
+    from labkit.front.outside_lab import KeyStoreLink
     from labkit.vault.storage.large_values import LargeValues
 
 NO_RESET = "only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's"
@@ -51,10 +53,11 @@ class Vault(VaultNode, Aiming, ShortForms):
     ) -> None:
         super().__init__(storage, environment, settings, state, files)
         self._born: ResetPoint | None = None  # as ``dev`` made it
+        self._beside: KeptBeside | None = None  # what stood beside it then, if anything did
         self._link: CloudLink | None = None
         self._make_link: Callable[[Core], CloudLink] | None = None  # to a cloud, where one is beside it
         self._branches = 0  # so that each draws under a label of its own (R7)
-        self._keystore: Callable[[], KeyStoreService] | None = None  # makes the one beside it at the first call
+        self._keystore: KeyStoreLink | None = None  # to the one beside it
         self._lock = RLock()
         self._files_given = files
         self.root_token = ""
@@ -249,6 +252,10 @@ class Vault(VaultNode, Aiming, ShortForms):
             self._files_given = files
             super().use_files(files)
 
+    def _use_own_files(self, files: Files) -> None:
+        """Keep files there until ``reset``."""
+        super().use_files(files)
+
     def unseal_with(self, shares: tuple[str, ...]) -> None:
         """Give key shares (hex) to this node."""
         with self._alone():
@@ -257,7 +264,8 @@ class Vault(VaultNode, Aiming, ShortForms):
     def reset(self) -> None:
         """Go back to how ``dev`` made it: contents, keys, files, clock and calls; a seed begins again.
 
-        Its own cloud is made again too: ask ``cloud`` for its machines again.  One that it was given stays as it is.
+        Its own cloud and key store are made again too: ask ``cloud`` for its machines again.  What it was given stays
+        as it is.
         """
         born = self._born
         if born is None:
@@ -265,7 +273,11 @@ class Vault(VaultNode, Aiming, ShortForms):
         with self._alone():
             born.rewind(self.environment)  # before it is built, which goes by the clock, and after it, which draws
             self._build(born.storage(), self.core.settings, born.state, self._files_given or Files())
-            self.calls, self._link = Calls(), None
+            self.calls, self._link, self._branches = Calls(), None, 0
+            if self._keystore is not None:
+                self._keystore.begin_again()
+            if self._beside is not None:
+                self._beside.restore(self)
             aims, self._aims = self._aims, Aims()
             aims.end()
             born.rewind(self.environment)
@@ -289,12 +301,17 @@ class Vault(VaultNode, Aiming, ShortForms):
             return branch
 
     def keep_for_reset(self) -> None:
-        """Let ``reset`` come back to contents, keys and clock of now, and begin from there as it does."""
+        """Let ``reset`` come back to what is there now: contents, keys, clock, files, its own cloud and key store.
+
+        From there it begins at once: ask ``cloud`` for its machines again.
+        """
+        from labkit.front.kept_beside import KeptBeside
+
         with self._alone():
-            born = self._born
-            if born is None:
+            if self._born is None:
                 raise ValueError(NO_RESET)
             self._born = ResetPoint(self.core.storage, self.environment, self.state())
+            self._beside = KeptBeside(self)
             self.reset()
 
     def advance(self, duration: str | float) -> None:

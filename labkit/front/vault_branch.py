@@ -12,8 +12,8 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from labkit.front.outside_lab import ResetPoint, ShiftedClock
-from labkit.vault.files import Files
+from labkit.front.kept_beside import KeptBeside, copy_of_cloud, copy_of_key_store
+from labkit.front.outside_lab import KeyStoreLink, ResetPoint, ShiftedClock
 from labkit.vault.storage import Storage
 from labkit.vault.storage.memory import MemoryStorage
 
@@ -51,12 +51,12 @@ def branch_of(vault: Any, number: int, name: str) -> Any:
     now = ShiftedClock(clock.base)
     now.shift_ns = clock.shift_ns
     environment = vault.environment._replace(now=now, entropy=label.entropy(vault.environment.entropy))
-    files = Files(vault.files.state(), vault.files._made, vault.files.blocked)
-    branch = type(vault)(_storage_of(vault), environment, vault.core.settings, vault.state(), files)
+    branch = type(vault)(_storage_of(vault), environment, vault.core.settings, vault.state())
+    branch._use_own_files(vault.files.copied())
     branch.root_token, branch.unseal_keys = vault.root_token, vault.unseal_keys
-    branch._born = ResetPoint(branch.core.storage, environment, branch.state())
     _copy_cloud(vault, branch, label)
     _copy_key_store(vault, branch, label)
+    branch._born, branch._beside = ResetPoint(branch.core.storage, environment, branch.state()), KeptBeside(branch)
     return branch
 
 
@@ -81,9 +81,7 @@ def _copy_cloud(vault: Any, branch: Any, label: BranchLabel) -> None:
     cloud, copy = link.made, None
     if cloud is not None:
         clock = branch.core.now if cloud.clock is vault.core.now else cloud.clock
-        copy = type(cloud)(clock, label.entropy(cloud.parts.entropy), cloud.state())
-        copy.observe, copy.use.is_forked = cloud.observe, cloud.use.is_forked
-        copy._takes_clock = False
+        copy = copy_of_cloud(cloud, clock, label.entropy(cloud.parts.entropy))
     branch._link = branch._make_link(branch.core)
     branch._link.take_over(copy, link)
 
@@ -93,6 +91,6 @@ def _copy_key_store(vault: Any, branch: Any, label: BranchLabel) -> None:
     if vault._keystore is None:
         return
     store = vault.keystore
-    copy = type(store)(label.entropy(store._entropy), store.state())
-    copy.use.is_forked = store.use.is_forked
-    branch._keystore = lambda: copy
+    copy = copy_of_key_store(store, label.entropy(store._entropy))
+    branch._keystore = KeyStoreLink(lambda: copy)
+    assert branch.keystore is copy  # which it has from now on

@@ -113,8 +113,17 @@ class Calls:
         place = next((place for place in range(len(rows) - 1, -1, -1) if rows[place] is mark), -1)
         return [self._described(row) for row in rows[place + 1 :]]
 
-    def add(self, method: Any, path: Any, body: Any, resolved: ResolvedRoute | None, response: Response) -> None:
-        """Add a request that was answered; ``resolved`` is None where it had no route."""
+    def add(
+        self,
+        method: Any,
+        path: Any,
+        body: Any,
+        resolved: ResolvedRoute | None,
+        response: Response,
+        *,
+        is_shown: bool = False,
+    ) -> None:
+        """Add an answered request; ``resolved``: None where it had no route; ``is_shown``: the path is as shown."""
         names: tuple[str, ...] = ()
         long_bytes = 0
         sent: bytes | int = b""
@@ -126,7 +135,7 @@ class Calls:
             except ValueError:  # not plain data
                 sent = b""
         if resolved is None or not resolved.is_short:
-            method, path, names = _shortened(method, path, body, resolved)
+            method, path, names = _shortened(method, path, body, resolved, is_shown)
             long_bytes = _size_bytes(path if resolved is None else resolved.namespace.path + path, names)
         elif body:
             names = tuple(body)
@@ -141,11 +150,16 @@ class Calls:
             rows.append((method, resolved, response.status, version, names, sent, long_bytes))
         if long_bytes or len(rows) > MAX_CALLS:
             self._long_bytes += long_bytes
-            while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:
-                row = rows.popleft()
-                self._long_bytes -= row[-1]
-                if isinstance(row[-2], int):
-                    self._bodies_bytes -= len(self._bodies.pop(row[-2], b""))
+            self._push_out()
+
+    def _push_out(self) -> None:
+        """Forget the oldest calls while there are too many, or too long ones."""
+        rows = self._rows
+        while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:
+            row = rows.popleft()
+            self._long_bytes -= row[-1]
+            if isinstance(row[-2], int):
+                self._bodies_bytes -= len(self._bodies.pop(row[-2], b""))
 
     def _keep(self, sent: bytes) -> bytes | int:
         """Keep a long body, and return its number; nothing for one that is too large."""
@@ -184,10 +198,13 @@ def _size_bytes(path: str, names: tuple[str, ...]) -> int:
     return _CALL_BYTES + 4 * len(path) + sum([_NAME_BYTES + len(name) for name in names])
 
 
-def _shortened(method: Any, path: Any, body: Any, resolved: ResolvedRoute | None) -> tuple[Any, Any, tuple[str, ...]]:
+def _shortened(
+    method: Any, path: Any, body: Any, resolved: ResolvedRoute | None, is_shown: bool
+) -> tuple[Any, Any, tuple[str, ...]]:
     """Return method, path and names of a request that has a query, or no route: then they may be anything."""
     sent = dict(body) if type(body) is dict else {}
     if resolved is not None:
         return method, path, sent_names({**resolved.query, **sent})
     method = method[:MAX_NAME_CHARACTERS] if type(method) is str else ""
-    return method, readable(path), sent_names({name: member for name, member in sent.items() if is_text(name)})
+    shown = path if is_shown else readable(path)
+    return method, shown, sent_names({name: member for name, member in sent.items() if is_text(name)})

@@ -69,6 +69,10 @@ class Files:
         below = f"{folder.rstrip('/')}/" if folder else ""
         return tuple(sorted(name for name in {*self._made, *self.lines} if name.startswith(below)))
 
+    def copied(self) -> Files:
+        """Return files of their own that hold what these hold now."""
+        return Files(self.state(), self._made, self.blocked)
+
     def state(self) -> dict[str, tuple[bytes, ...]]:
         """Return the files that were written as plain values."""
         return {path: tuple(lines) for path, lines in self.lines.items()}

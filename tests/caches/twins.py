@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from labkit import Vault
 from labkit.front.keystore import KeyStore
-from labkit.front.outside_lab import ResetPoint, ShiftedClock, no_outside
+from labkit.front.outside_lab import KeyStoreLink, ResetPoint, ShiftedClock, no_outside
 from labkit.seeded import SeededEntropy
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied
 from labkit.vault import password_hashing
@@ -68,7 +68,7 @@ class Cluster:
             Environment(ShiftedClock(clock), entropy, observe, no_outside),
             settings._replace(node=f"node-{number + 1}", api_address=f"http://n{number + 1}:8200"),
         )
-        node._keystore = lambda: self.keystore
+        node._keystore = KeyStoreLink(lambda: self.keystore)
         return node
 
     def begin(self) -> None:

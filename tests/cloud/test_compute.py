@@ -80,6 +80,16 @@ def test_identities_come_in_pages(cloud: Cloud, read) -> None:
     assert len(read(path, f"{VERSION}&$skiptoken=x")["value"]) == PAGE_ROWS
 
 
+def test_the_address_of_the_next_page_is_ascii(cloud: Cloud, read) -> None:
+    subscription = cloud.inventory.subscriptions[cloud.vm("web-1").record.group.subscription_id]
+    group = cloud.inventory.add_resource_group("grüppe", subscription)
+    for number in range(PAGE_ROWS + 1):
+        cloud.inventory.add_identity(f"i-{number}", group, "westeurope")
+    path = f"{group.resource_id}/providers/Microsoft.ManagedIdentity/userAssignedIdentities"
+
+    assert "/resourceGroups/gr%C3%BCppe/" in read(path.replace("ü", "%C3%BC"))["nextLink"]
+
+
 def test_a_machine_without_an_identity_has_no_block(cloud: Cloud, read) -> None:
     vm = cloud.vm("web-1")
     cloud.inventory.keep_machine(vm.record._replace(system=None))

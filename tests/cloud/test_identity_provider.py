@@ -18,6 +18,7 @@ def test_discovery_names_the_issuer_and_where_keys_are(cloud: Cloud, ask: Ask) -
     found = ask("login", "GET", f"/{tenant}/.well-known/openid-configuration").body
 
     assert found["issuer"] == f"https://sts.cloud.test/{tenant}/"
+    assert ask("login", "GET", f"/{tenant.upper()}/.well-known/openid-configuration").body == found
     assert found["jwks_uri"] == f"https://login.cloud.test/{tenant}/discovery/keys"
     assert found["id_token_signing_alg_values_supported"] == ["RS256"]
     assert ask("login", "GET", found["jwks_uri"].removeprefix("https://login.cloud.test")).body == cloud.jwks()

@@ -192,6 +192,24 @@ def test_what_a_socket_would_leave_out_is_left_out(vault: Vault) -> None:
     assert client.adapter.request("get", "/ui", raise_exception=False).status_code == 404
 
 
+def test_head_has_no_body_and_redirects_are_followed(vault: Vault) -> None:
+    client = hvac.Client(token=vault.root_token, adapter=Adapter(vault))
+    vault.post("secret/data/app", {"data": {"a": 1}})
+    head = client.adapter.request("head", "/v1/secret/data/app")
+    assert (head.status_code, head.content) == (200, b"")
+
+    vault.answer_next(302, headers={"Location": "/v1/secret/data/app"})
+    read = client.read("secret/data/old")
+    assert isinstance(read, dict)
+    assert read["data"]["data"] == {"a": 1}
+    vault.answer_next(307, headers={"Location": "/v1/secret/data/new"})
+    client.secrets.kv.v2.create_or_update_secret("old", {"b": 2})
+    assert vault.get("secret/data/new").data["data"] == {"b": 2}
+    assert vault.get("secret/data/old").status == 404
+    vault.answer_next(302, headers={"Location": "/v1/secret/data/app"})
+    assert client.session.request("get", "http://labkit/v1/x", allow_redirects=False).status_code == 302
+
+
 def test_errors_name_no_server_that_is_not_asked(vault: Vault) -> None:
     for url, named in ((None, "http://labkit"), ("https://vault.example", "https://vault.example")):
         with pytest.raises(exceptions.Forbidden, match=f"on get {named}/v1/sys/mounts"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -13,12 +14,15 @@ import httpx
 import hvac
 import pytest
 import requests
+from hypothesis import given
+from hypothesis import strategies as st
 from urllib3 import Timeout
 
 from labkit import Vault
 from labkit.doors.httpx import Transport
 from labkit.doors.hvac import Adapter
 from labkit.doors.requests import Adapter as SessionAdapter
+from labkit.front.aimed_failures import path_pattern
 from labkit.service.message import Request
 from labkit.service.silence import Dropped, Silence
 from labkit.vault.calls import Call
@@ -504,3 +508,36 @@ def test_a_door_fails_as_the_vault_does(vault: Vault) -> None:
 
     assert [answer.status_code for answer in got] == [200, 429, 200]
     assert got[1].json() == {"errors": ["failure asked for with fail_next"]}
+
+
+def test_the_root_namespace_by_its_name_is_none(vault: Vault) -> None:
+    vault.fail_next(503, path="secret/data/app")
+    with vault.expect(["GET secret/data/app 503", "GET secret/data/app 200"]):
+        for _ in range(2):
+            vault.get("secret/data/app", namespace="root")
+
+
+@pytest.mark.parametrize("path", ["secret/data/%C3%A4", "secret/data/a%3Fb", "/v1/secret//data/x/"])
+def test_a_call_that_took_an_aim_is_shown_as_any_other(vault: Vault, path: str) -> None:
+    vault.get(path)
+    vault.fail_next(404)
+    vault.get(path)
+
+    assert [call.path for call in vault.calls[-2:]] == [vault.calls[-1].path] * 2
+
+
+@given(
+    st.lists(st.sampled_from(["a", "ab", "*", "**", "b"]), min_size=1, max_size=6).map("".join),
+    st.text("ab", max_size=9),
+)
+def test_a_star_stands_for_any_text(pattern: str, path: str) -> None:
+    slow = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+
+    assert (path_pattern(pattern).fullmatch(path) is None) == (slow.fullmatch(path) is None)
+
+
+def test_many_stars_take_no_time(vault: Vault) -> None:
+    """By going back over all ways this one would take as long as the universe."""
+    vault.fail_next(503, path="*a" * 30 + "b")
+
+    assert vault.get("secret/data/" + "a" * 4_000).status == 404

@@ -39,6 +39,22 @@ WRONG: dict[str, tuple[Callable[[Vault], None], str]] = {
     ),
     "errors": (lambda vault: vault.fail_next(503, errors="no"), "errors: expected a list of texts, got 'no'"),
     "an error": (lambda vault: vault.fail_next(503, errors=[7]), "errors: expected a list of texts, got a list"),  # type: ignore[list-item]  # on purpose
+    "an error without a UTF-8 form": (
+        lambda vault: vault.fail_next(503, errors=["\ud800"]),
+        "errors: expected a list of texts, got a list",
+    ),
+    "an answer's text without a UTF-8 form": (
+        lambda vault: vault.answer_next(200, {"a": "\ud800"}),
+        "body: expected what is a JSON object",
+    ),
+    "a body where none is sent": (
+        lambda vault: vault.answer_next(204, {"a": 1}),
+        "body: expected None, as no body is sent with status 204; leave it out, or answer 200",
+    ),
+    "the length of a body": (
+        lambda vault: vault.answer_next(200, headers={"content-length": "2"}),
+        "headers: expected others than those that say how long the body is, which labkit writes, got 'content-length'",
+    ),
     "headers": (lambda vault: vault.fail_next(503, headers=["a"]), "headers: expected a mapping of names to texts"),  # type: ignore[arg-type]  # on purpose
     "a header's name": (
         lambda vault: vault.fail_next(503, headers={"a b": ""}),

@@ -254,3 +254,11 @@ def test_lists_too_long_to_align_are_shown_one_after_the_other() -> None:
 
     assert rows[0] == (Expectation("GET", "a"), None)
     assert rows[1_000] == (None, Call("GET", "b", 200))
+
+
+def test_others_between_calls_that_are_too_many_to_align_are_passed_over() -> None:
+    expected = [Expectation("GET", str(number)) for number in range(1_000)]
+    came = [Call("GET", name, 200) for number in range(1_000) for name in ("other", str(number))]
+
+    assert difference(expected, came, others=True) == ""
+    assert "and 2000 came" in difference(expected, came[::-1], others=True)

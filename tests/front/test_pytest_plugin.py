@@ -378,11 +378,107 @@ RAISED = """
 
 @pytest.mark.slow
 def test_what_was_raised_behind_a_door_fails_the_test(pytester: pytest.Pytester, play: Play) -> None:
-    pytester.makepyfile(RAISED)
-    result = play()
+    fails = 'assert labkit_vault.get("secret/data/app").status == 200'
+    pytester.makepyfile(test_a=RAISED, test_b=RAISED.replace(fails, "import pytest; pytest.fail('by name')"))
+    result = play("-p", "no:randomly")
 
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*> *assert labkit_vault.get*", "E *assert 404 == 200"])
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*> *assert labkit_vault.get*", "E *assert 404 == 200", "E *Failed: by name"])
+
+
+def test_a_vault_that_is_asked_for_by_its_name_is_reset_and_judged_too(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture(params=["labkit_session_vault", "labkit_module_vault"])
+        def vault(request):
+            return request.getfixturevalue(request.param)
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_it_is_empty(vault, turn):
+            assert vault.get("secret/data/left").status == 404
+            vault.post("secret/data/left", {"data": {}})
+
+        def test_typo(vault):
+            vault.fail_next(503, path="secret/date/*")
+        """
+    )
+
+    play().assert_outcomes(passed=4, failed=2)
+
+
+def test_a_module_may_say_its_own_seed_to_vaults_with_a_port(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def labkit_seed():
+            return 11
+
+        def test_server(labkit_server, labkit_vault, labkit_tls_server, labkit_environment):
+            assert labkit_vault.root_token != pytest.importorskip("labkit").Vault.dev(seed=7).root_token
+        """
+    )
+
+    play().assert_outcomes(passed=1)
+
+
+def test_machines_and_files_that_were_kept_are_there_after_each_reset(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session", autouse=True)
+        def started(labkit_session_vault):
+            vault = labkit_session_vault
+            vault.post("auth/cloud/role/web", {"bound_resource_groups": ["web"]})
+            assert vault.cloud.vm("web-1").login(vault, role="web").ok
+            vault.files.write("/ca.pem", b"made")
+            vault.keep_for_reset()
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_login(labkit_session_vault, turn):
+            vault = labkit_session_vault
+            assert vault.cloud.vm("web-1").login(vault, role="web").ok
+            assert vault.files.names() == ("/ca.pem",)
+            vault.files.write("/mine.pem", b"")
+            vault.keystore.generate("mine", "CKM_RSA_PKCS", 2048)
+        """
+    )
+
+    play().assert_outcomes(passed=2)
+
+
+def test_a_test_that_is_run_again_is_judged_by_its_last_run(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makeconftest(
+        """
+        import pytest
+        from _pytest.runner import runtestprotocol
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_protocol(item, nextitem):
+            runtestprotocol(item, nextitem=nextitem, log=False)
+            item._initrequest()
+            for report in runtestprotocol(item, nextitem=nextitem, log=False):
+                item.ihook.pytest_runtest_logreport(report=report)
+            return True
+        """
+    )
+    pytester.makepyfile(
+        """
+        RUNS = []
+
+        def test_flaky(labkit_vault):
+            RUNS.append(1)
+            labkit_vault.fail_next(503)
+            assert len(RUNS) > 1
+            labkit_vault.get("sys/health")
+        """
+    )
+
+    play().assert_outcomes(passed=1)
 
 
 def test_a_project_lets_aims_be_left(pytester: pytest.Pytester, play: Play) -> None:

@@ -69,6 +69,14 @@ def test_what_a_call_raised_behind_the_port_is_raised_at_the_end() -> None:
         program()
 
 
+def test_what_was_asked_for_before_is_not_judged_at_the_end_of_an_inner_one() -> None:
+    with labkit.testing.patched() as vault:
+        vault.fail_next(503)
+        with labkit.testing.patched(vault):
+            pass
+        assert vault.get("sys/mounts").status == 503
+
+
 def test_with_tls_the_authority_is_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/none.pem")
     vault = Vault.dev(seed=8)
@@ -131,6 +139,7 @@ def test_contents_are_written_or_refused_by_their_path() -> None:
 
     assert vault.get("plain/a").data == {"user": "ada"}
     with labkit.testing.patched(contents={"secret/data/app": {"data": {"n": 1}}}) as other:
+        other.reset()
         assert other.get("secret/data/app").data["data"] == {"n": 1}
     with pytest.raises(ValueError, match="POST secret/app was refused with 404: Invalid path for a versioned K/V"):
         labkit.testing.fill(vault, {"secret/app": {"user": "ada"}})

@@ -191,3 +191,40 @@ def test_one_on_a_clock_of_others_is_refused() -> None:
 
     with pytest.raises(ValueError, match=r"branch the lab with lab\.branch"):
         vault.branch("try")
+
+
+def add_machine(vault: Vault) -> None:
+    """Add web-9 to a vault's cloud."""
+    inventory = vault.cloud.inventory
+    inventory.add_machine("web-9", inventory.machine("web-1").group, "westeurope")
+
+
+def test_reset_brings_back_what_stood_beside_it(vault: Vault) -> None:
+    vault.post("auth/cloud/role/web", {"bound_resource_groups": ["web"]})
+    assert vault.cloud.vm("web-1").login(vault, role="web").ok
+    vault.files.write("/mine", b"1")
+    branch = vault.branch("try")
+    add_machine(branch)
+    branch.keystore.generate("k", "CKM_RSA_PKCS", 2048)
+    branch.files.write("/other", b"2")
+    names = [each.branch("same").post("auth/token/create").auth for each in (branch, branch)]
+
+    for _ in range(2):
+        branch.reset()
+        assert branch.cloud.vm("web-1").login(branch, role="web").ok
+        assert "web-9" not in [record.name for record in branch.cloud.inventory.machines.values()]
+        assert branch.files.names() == ("/mine",)
+        branch.keystore.generate("k", "CKM_RSA_PKCS", 2048)
+        assert [each.branch("same").post("auth/token/create").auth for each in (branch, branch)] == names
+    assert "web-9" not in [record.name for record in vault.cloud.inventory.machines.values()]
+    assert vault.files.names() == ("/mine",)
+
+
+def test_reset_of_one_leaves_alone_what_its_parent_was_given() -> None:
+    cloud = Cloud.dev(seed=3)
+    branch = Vault.dev(seed=7, cloud=cloud).branch("try")
+    add_machine(branch)
+    branch.reset()
+
+    assert branch.cloud is not cloud
+    assert len(branch.cloud.inventory.machines) == len(cloud.inventory.machines)

@@ -34,6 +34,13 @@ def test_a_password_is_compared_with_a_bcrypt_hash() -> None:
         assert found.body == {"same": same}
 
 
+def test_no_password_has_a_hash_that_no_bcrypt_writes() -> None:
+    pytest.importorskip("bcrypt")
+    found = password_hashing.answer(password_hashing.comparison("x", f"$2a$05${'x' * 53}"))
+
+    assert found.body == {"same": False}
+
+
 def test_the_question_shows_no_password() -> None:
     asked = password_hashing.request("pleaseletmein", "00", 2)
     assert (asked.channel, "pleaseletmein" in repr(asked)) == (password_hashing.CHANNEL, False)

@@ -68,7 +68,12 @@ def _gauges(ctx: Context) -> tuple[Gauge, ...]:
     entries = "mounts in a mount table"
     made = leases.counts(ctx)
     return (
-        Gauge("vault.core.active", "1 on the active node of a cluster", int(core.leadership.active), of_node),
+        Gauge(
+            "vault.core.active",
+            "1 where the active node answers, as for a standby",
+            int(core.leadership.active),
+            of_node,
+        ),
         Gauge("vault.core.unsealed", "1 on a node that is unsealed", int(not ctx.keys.sealed), of_node),
         Gauge("vault.core.mount_table.num_entries", entries, at_auth, (("type", "auth"),)),
         Gauge("vault.core.mount_table.num_entries", entries, len(mounts) - at_auth, (("type", "logical"),)),

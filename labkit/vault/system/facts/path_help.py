@@ -83,7 +83,7 @@ def _parameter(field: Field) -> str:
 
 
 def _summary(route: Route) -> str:
-    return (route.handler.__doc__ or "").partition("\n")[0].strip()
+    return _text(route).partition("\n")[0]
 
 
 def _text(route: Route) -> str:

@@ -53,7 +53,7 @@ def test_prometheus_is_given_the_same_numbers(service: Vault) -> None:
     assert (answer.data, answer.errors, answer.warnings, answer.auth) == (None, [], [], None)
     assert [float(line.rsplit(" ", 1)[1]) for line in lines if line[0] != "#"] == [row["Value"] for row in gauges]
     assert lines[:3] == [
-        "# HELP vault_core_active 1 on the active node of a cluster",
+        "# HELP vault_core_active 1 where the active node answers, as for a standby",
         "# TYPE vault_core_active gauge",
         'vault_core_active{cluster="labkit"} 1',
     ]

@@ -40,6 +40,13 @@ def test_a_path_is_described_with_its_operations_and_what_they_take(service: Vau
     assert set(body["openapi"]["paths"]["/transit/keys/{name}"]) >= {"get", "post", "delete"}
 
 
+@pytest.mark.parametrize("path", ["secret", "transit", "auth/token", "sys/mounts", "sys/wrapping/wrap", "auth/approle"])
+def test_no_help_has_marks_of_code(service: Vault, path: str) -> None:
+    service.post("sys/auth/approle", {"type": "approle"})
+
+    assert "``" not in body_of(service, path)["help"]
+
+
 def test_what_answers_every_wrong_path_is_no_help(service: Vault) -> None:
     assert list(body_of(service, "secret/data/app")["openapi"]["paths"]) == ["/secret/data/{path}"]
     assert service.get("secret/nonsense?help=1").errors == ["1 error occurred:\n\t* unsupported path\n\n"]
