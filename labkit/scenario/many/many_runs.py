@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from math import sqrt
 from textwrap import wrap
 from typing import NamedTuple
@@ -128,13 +129,26 @@ def _row(combination: Combination, runs: list[PlayedRun]) -> tuple[str, ...]:
 
 
 def rate_text(count: int, total: int) -> str:
-    """Write a rate with its bounds: ``6.2% (1.1% to 28.3%)``, ``0% (at most 19.4%)``."""
-    low, high = rate_bounds(count, total)
+    """Write a rate with its bounds: ``6.2% (1.1% to 28.4%)``, ``0% (at most 19.4%)``."""
+    low, high = bound_texts(count, total)
     if count == 0:
-        return f"0% (at most {high:.1%})"
+        return f"0% (at most {high})"
     if count == total:
-        return f"100% (at least {low:.1%})"
-    return f"{count / total:.1%} ({low:.1%} to {high:.1%})"
+        return f"100% (at least {low})"
+    return f"{percent(count / total)} ({low} to {high})"
+
+
+def bound_texts(count: int, total: int) -> tuple[str, str]:
+    """Write the bounds of a rate, the lower one rounded down and the upper one up, so that they still hold."""
+    low, high = rate_bounds(count, total)
+    return percent(low, ROUND_FLOOR), percent(high, ROUND_CEILING)
+
+
+def percent(share: float, rounding: str = ROUND_HALF_EVEN) -> str:
+    """Write a share: ``6.2%``, and below 1 % with two digits that are not leading zeros: ``0.017%``."""
+    value = 100 * Decimal(repr(share))
+    places = max(1, 1 - value.adjusted()) if value else 0
+    return f"{value.quantize(Decimal(1).scaleb(-places), rounding):f}%"
 
 
 def rate_bounds(count: int, total: int) -> tuple[float, float]:

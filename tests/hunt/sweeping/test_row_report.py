@@ -28,8 +28,8 @@ MANY = [
 def test_rates_and_quantiles_have_bounds_and_the_worst_seed():
     lines = [" ".join(line.split()) for line in report_of(rows_of(*MANY)).splitlines()]
 
-    assert "x: 2ms 40 38 0 2 5.0% (1.4% to 16.5%) 0" in lines
-    assert "x: 2ms lost 2 of 40 5.0% (1.4% to 16.5%)" in lines
+    assert "x: 2ms 40 38 0 2 5.0% (1.3% to 16.6%) 0" in lines
+    assert "x: 2ms lost 2 of 40 5.0% (1.3% to 16.6%)" in lines
     recovery = next(line for line in lines if line.startswith("x: 1ms recovery time"))
     assert recovery.startswith("x: 1ms recovery time 300 2.490 s (2.350 s to 2.640 s) 3.690 s (")
     assert recovery.endswith("3.990 s 299")

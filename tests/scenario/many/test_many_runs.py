@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from labkit.scenario.documents.combination import Combination
+from labkit.scenario.many import many_runs
 from labkit.scenario.many.many_runs import ManyRuns, PlayedRun, rate_bounds, rate_text
 from labkit.scenario.measures import VerdictRow
 from labkit.scenario.scenario import Scenario
@@ -25,9 +26,34 @@ def test_a_rate_is_between_its_bounds(count: int, total: int, low: int, high: in
 
 
 def test_a_rate_is_written_with_its_bounds() -> None:
-    assert rate_text(0, 50) == "0% (at most 7.1%)"
-    assert rate_text(50, 50) == "100% (at least 92.9%)"
-    assert rate_text(3, 50) == "6.0% (2.1% to 16.2%)"
+    assert rate_text(0, 50) == "0% (at most 7.2%)"
+    assert rate_text(50, 50) == "100% (at least 92.8%)"
+    assert rate_text(3, 50) == "6.0% (2.0% to 16.3%)"
+
+
+def test_a_rate_that_is_rare_is_not_written_as_none() -> None:
+    assert rate_text(0, 10_000) == "0% (at most 0.039%)"
+    assert rate_text(1, 10_000) == "0.010% (0.0017% to 0.057%)"
+    assert rate_text(9_999, 10_000) == "100.0% (99.9% to 100.0%)"
+
+
+@pytest.mark.parametrize("total", [7, 16, 50, 999, 10_000])
+def test_bounds_hold_as_they_are_written(total: int) -> None:
+    for count in range(0, total + 1, max(1, total // 50)):
+        low, high = rate_bounds(count, total)
+        written = [float(text.strip("(%)")) / 100 for text in rate_text(count, total).split() if "%" in text]
+        assert count == 0 or written[1] <= low
+        assert count == total or written[-1] >= high
+
+
+def test_a_share_that_is_given_exactly_is_written_exactly() -> None:
+    assert [many_runs.percent(share) for share in (0, 0.003, 0.07, 1 / 3, 1)] == [
+        "0%",
+        "0.30%",
+        "7.0%",
+        "33.3%",
+        "100.0%",
+    ]
 
 
 def verdict(seed: int, *statuses: str) -> Verdict:
@@ -48,7 +74,7 @@ def test_the_worst_seed_is_broken_most(vary: Vary, scenario_of: ScenarioOf) -> N
     heading, rule, row, _, bounds, _, summary = runs.text().splitlines()
 
     assert heading.split("  ")[0] == "runs"
-    assert row.split() == ["5", "1", "1", "3", "60.0%", "(23.1%", "to", "88.2%)", "3"]
+    assert row.split() == ["5", "1", "1", "3", "60.0%", "(23.0%", "to", "88.3%)", "3"]
     assert rule.strip("- ") == ""
     assert bounds.startswith("In brackets: ")
     assert summary == runs.summary == "A small lab: not as expected in 3 of 5 runs (5 seeds)"
