@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import ROUND_CEILING
 
 from labkit.hunt.campaign import FindingGroup, Plan
 from labkit.hunt.known import Known, no_longer_found
-from labkit.hunt.playing import PlayedSeed
+from labkit.hunt.playing import RAISED, PlayedSeed
 from labkit.hunt.shrinking.handing_over import FoundFile
 from labkit.hunt.swarm import ALL_ON, CARELESS, SWARM
-from labkit.scenario.many.many_runs import rate_bounds
+from labkit.scenario.many.many_runs import bound_texts, percent
 
 MAX_GROUPS, MAX_NOT_JUDGED_PERCENT = 8, 5
 RULE_OF_THREE = 3
@@ -36,7 +37,7 @@ class Exploration:
 
     @property
     def judged(self) -> int:
-        """Of how many seeds something is known: they came to rest, or something broke before."""
+        """How many seeds were played to their end and came to rest: only these show what they did not find."""
         return sum(seed.is_judged for seed in self.seeds)
 
     @property
@@ -59,8 +60,8 @@ class Exploration:
 
     @property
     def no_longer_found(self) -> tuple[Known, ...]:
-        """The accepted findings that did not come up."""
-        return no_longer_found(self.known, self.groups)
+        """The accepted findings that did not come up; none where no seed was judged."""
+        return no_longer_found(self.known, self.groups) if self.judged else ()
 
     def report(self, folder: str = "", seconds: float | None = None) -> str:
         """Return the report; files are said to be in a folder, and the time is said, where they are given."""
@@ -90,7 +91,8 @@ def _lines(exploration: Exploration, folder: str, seconds: float | None) -> Iter
         yield f"no longer found: {known.signature}, accepted on {known.day} ({known.reason})"
     what = "nothing else" if exploration.groups else "nothing"
     if judged:
-        yield f"{what} in {_seeds(judged)}: at most {min(1, RULE_OF_THREE / judged):.1%} of schedules"
+        high = percent(min(1, RULE_OF_THREE / judged), ROUND_CEILING)
+        yield f"{what} in {_seeds(judged)}: at most {high} of schedules"
     else:
         yield "no seed was judged: what this campaign did not find says nothing"
     if exploration.canary is None:
@@ -107,15 +109,17 @@ def _steps(exploration: Exploration) -> str:
 
 
 def _group(exploration: Exploration, number: int, group: FindingGroup, folder: str) -> Iterator[str]:
-    count, total = len(group.findings), exploration.judged
-    low, high = rate_bounds(count, total)
+    count, total = len(group.findings), len(exploration.seeds)
+    low, high = bound_texts(count, total)
+    all_judged = exploration.judged == total  # what is not played to its end may break it later
+    rate = f"{percent(count / total)}; {f'{low} to {high}' if all_judged else f'at least {low}'}"
     accepted = next((one for one in exploration.known if one.signature == group.signature.text), None)
-    rate = f"{count / total:.1%}; {low:.1%} to {high:.1%}"
     known = f", accepted on {accepted.day}: {accepted.reason}" if accepted is not None else ""
     yield f"{number}. {group.signature.text}: {_seeds(count)} ({rate}), smallest {group.smallest.seed}{known}"
     found = exploration.file_of(group)
     if found is None:
-        yield "   no file is handed over: as a file it does not break in the same way"
+        why = "as a file it does not break in the same way with every step done as it is written"
+        yield f"   no file is handed over: {why}"
     else:
         yield f"   {folder}{found.name}, {found.steps} step{'' if found.steps == 1 else 's'}"
 
@@ -126,6 +130,6 @@ def _seeds(count: int) -> str:
 
 def _in_general(left: str) -> str:
     """Return what is left without the name of the node."""
-    if left.startswith("step"):
+    if left == RAISED or left.startswith("step"):
         return left
     return f"at the end {left}" if left.startswith("a line") else f"at the end a node {left.partition(' ')[2]}"

@@ -21,6 +21,8 @@ WITNESSED = frozenset(
 )
 """Faults of which it is known whether they met anything; nothing shows that a clock was read."""
 
+RAISED = "labkit raised"
+
 
 class PlayedSeed(NamedTuple):
     """What became of a seed: steps, faults and how many of them met nothing, what broke, why it is not judged."""
@@ -36,8 +38,8 @@ class PlayedSeed(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether the lab came to rest, or something broke before."""
-        return not self.left or bool(self.findings)
+        """Whether it was played to its end and the lab came to rest: what it did not find was not there."""
+        return not self.left
 
 
 def play(seed: int, operator: str, beginning: Beginning | None) -> PlayedSeed:
@@ -50,7 +52,7 @@ def play(seed: int, operator: str, beginning: Beginning | None) -> PlayedSeed:
         world.run()
     except Exception as error:  # whatever labkit raises is what a campaign looks for
         broken = exception_of(error, seed, 0 if world is None else world.now)
-        return PlayedSeed(seed, found.swarm.mode, 0, 0, 0, 0, (broken,))
+        return PlayedSeed(seed, found.swarm.mode, 0, 0, 0, 0, (broken,), RAISED)
     return _played(found, world)
 
 

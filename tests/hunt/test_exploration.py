@@ -36,14 +36,16 @@ def test_a_campaign_that_found_nothing_says_how_much_that_says():
 
 def test_a_finding_has_its_rate_its_seed_and_its_file():
     assert found(SPLIT).report("found/").split("\n")[2:] == [
-        "1. one primary, after flap of other: 1 seed (1.0%; 0.2% to 5.4%), smallest 53",
+        "1. one primary, after flap of other: 1 seed (1.0%; 0.17% to 5.5%), smallest 53",
         "   found/one-primary-flap.lab.yaml, 4 steps",
         "nothing else in 100 seeds: at most 3.0% of schedules",
     ]
 
 
 def test_what_is_not_handed_over_is_said():
-    assert "no file is handed over" in str(replace(found(SPLIT), files=(None,)))
+    text = str(replace(found(SPLIT), files=(None,)))
+
+    assert text.split("\n")[3].endswith("does not break in the same way with every step done as it is written")
 
 
 def test_accepted_findings_are_said_to_be_and_those_that_are_gone_too():
@@ -90,6 +92,35 @@ def test_too_many_seeds_that_do_not_come_to_rest_are_unknown(count: int, code: i
     assert exploration.exit_code == code
     assert f"  {count} seeds not judged: at the end a node is down" in str(exploration)
     assert f"nothing in {100 - count} seeds: at most {3 / (100 - count):.1%}" in str(exploration)
+
+
+def test_what_many_seeds_did_not_find_is_not_written_as_impossible():
+    seeds = tuple([seed for _ in range(100) for seed in QUIET])
+
+    assert str(replace(NOTHING, seeds=seeds)).endswith("nothing in 10,000 seeds: at most 0.030% of schedules")
+    assert "1 seed (0.010%; 0.0017% to 0.057%)" in str(replace(found(SPLIT), seeds=seeds))
+
+
+@pytest.mark.parametrize("left", ["step 1, wait, failed and ended the run", "labkit raised"])
+def test_a_seed_that_is_not_played_to_its_end_says_nothing_of_what_it_did_not_find(left: str):
+    """What it found counts, among all seeds; later it may have found more."""
+    one = (SeedFinding(53, SPLIT, 5, "x"),)
+    ended = tuple([seed._replace(left=left, findings=one) if seed.seed < 40 else seed for seed in QUIET])
+    some = found(SPLIT, seeds=ended, known=(KNOWN,))
+
+    assert some.exit_code == 3
+    assert f"  40 seeds not judged: {left}\n" in str(some)
+    assert "1 seed (1.0%; at least 0.17%)" in str(some)
+    assert str(some).endswith("nothing else in 60 seeds: at most 5.0% of schedules")
+
+
+def test_where_no_seed_is_judged_nothing_is_no_longer_found():
+    gone = Known("2026-05-02", "loss within lag", "damage")
+    ended = tuple([seed._replace(left="tokyo-1 is down") for seed in QUIET])
+    exploration = found(SPLIT, seeds=ended, known=(KNOWN, gone))
+
+    assert exploration.no_longer_found == ()
+    assert "no longer found" not in str(exploration)
 
 
 def test_a_campaign_of_which_no_seed_is_judged_says_nothing():

@@ -9,7 +9,7 @@ import pytest
 from labkit.hunt import playing
 from labkit.hunt.beginnings import of_file
 from labkit.hunt.findings import EXCEPTION
-from labkit.hunt.playing import PlayedSeed, play
+from labkit.hunt.playing import play
 from labkit.lab.operations.operator_console import OperatorConsole
 
 LATE = """
@@ -44,14 +44,17 @@ def test_an_exception_of_labkit_is_a_finding(monkeypatch: pytest.MonkeyPatch):
         (EXCEPTION, "ZeroDivisionError")
     ]
     assert found.findings[0].is_exception
+    assert (found.left, found.is_judged) == ("labkit raised", False)
 
 
 @pytest.mark.slow
-def test_a_seed_that_does_not_come_to_rest_is_judged_only_where_something_broke(monkeypatch: pytest.MonkeyPatch):
+def test_a_seed_that_does_not_come_to_rest_is_not_judged_whatever_broke(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(playing, "what_is_left", lambda world: "tokyo-1 is down")
+    broken = play(3, "careless", None)
 
     assert not play(1, "runbook", None).is_judged
-    assert PlayedSeed(0, "swarm", 0, 0, 0, 0, play(5, "careless", None).findings, "tokyo-1 is down").is_judged
+    assert broken.findings
+    assert not broken.is_judged
 
 
 def test_a_seed_whose_first_steps_fail_is_not_judged(tmp_path: Path):
