@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def rows(path: str | PathLike[str]) -> DataFrame:
     """Read what ``labkit sweep`` wrote; each value that was swept over has a column of its own.
 
+    ``rto_s`` is infinite where no write followed a promotion, so no quantile leaves such a run out; without a promotion
+    there is none (NaN).
     UnusableRows says where the file is not as it was written, TwoResults that a seed has two.
     """
     from pandas import DataFrame
@@ -24,7 +26,7 @@ def rows(path: str | PathLike[str]) -> DataFrame:
         raise wrong("path", "the path of a file of rows", path)
     found = read_rows(str(path))
     data = [
-        {"scenario": swept.title, **dict(swept.values), **kept[seed].row.data(), "experiment": swept.digest}
+        {"scenario": swept.title, **dict(swept.values), **kept[seed].row.values(), "experiment": swept.digest}
         for swept, kept in found.found.items()
         for seed in sorted(kept)
     ]

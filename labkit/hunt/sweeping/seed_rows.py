@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from labkit.hunt.findings import exception_of
 from labkit.hunt.sweeping.experiments import Experiment
 from labkit.hunt.world import World, run_of, world_of
+from labkit.scenario.measures import BROKEN, UNKNOWN
 from labkit.scenario.verdict import Verdict, judge
 
 EXCEPTION = 4
 TRACE_DIGITS = 16
+NEVER = "never"
+"""What a file of rows has for a time that is infinite, which JSON has no number for."""
 
 
 class SeedRow(NamedTuple):
     """What became of a seed: exit code, keys that are not as expected, measures, and the digest of its trace.
 
-    ``rto_s`` is None without a promotion, or without a write after it.  Of an exception of labkit, code 4, ``error``
-    says what it was, and the rest is empty.
+    ``wrong`` has the keys that are broken, ``unknown`` those that could not be judged.  ``rto_s`` is None without a
+    promotion, and infinite where no write followed one.  Of an exception of labkit, code 4, ``error`` says what it was,
+    and the rest is empty.
+
+    Rows of labkits that kept no ``unknown`` keys have None there: they have these among ``wrong``, and for ``rto_s``
+    None in both cases.
     """
 
     seed: int
@@ -30,18 +38,34 @@ class SeedRow(NamedTuple):
     refused: int = 0
     digest: str = ""
     error: str = ""
+    unknown: tuple[str, ...] | None = ()
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> SeedRow:
         """Build it again from what a file has; TypeError or KeyError for anything else."""
-        row = cls(**{**data, "wrong": tuple(data["wrong"])})
+        values = {"unknown": None, **data}
+        values["wrong"] = tuple(values["wrong"])
+        if values["unknown"] is not None:
+            values["unknown"] = tuple(values["unknown"])
+        if values.get("rto_s") == NEVER:
+            values["rto_s"] = inf
+        row = cls(**values)
         if type(row.seed) is not int or type(row.code) is not int:
             raise TypeError("a seed and a code are whole numbers")
         return row
 
     def data(self) -> dict[str, Any]:
+        """Return it as a mapping of plain values that JSON has."""
+        never = {"rto_s": NEVER} if self.rto_s == inf else {}
+        return {**self.values(), **never}
+
+    def values(self) -> dict[str, Any]:
         """Return it as a mapping of plain values."""
-        return {**self._asdict(), "wrong": list(self.wrong)}
+        return {
+            **self._asdict(),
+            "wrong": list(self.wrong),
+            "unknown": None if self.unknown is None else [*self.unknown],
+        }
 
     @property
     def text(self) -> str:
@@ -73,15 +97,20 @@ def play_seed(experiment: Experiment, seed: int) -> PlayedRow:
 
 
 def _row(world: World, verdict: Verdict, seed: int) -> SeedRow:
-    ledger, point = world.ledger, world.ledger.rpo()
+    ledger, point, time = world.ledger, world.ledger.rpo(), world.ledger.rto()
     return SeedRow(
         seed=seed,
         code=verdict.exit_code,
-        wrong=tuple([row.key for row in verdict.failures()]),
+        wrong=_keys(verdict, BROKEN),
         lost=len(ledger.lost()),
         rpo_s=point.seconds,
-        rto_s=ledger.rto().seconds,
+        rto_s=inf if time.seconds is None and ledger.promotions else time.seconds,
         in_doubt=ledger.in_doubt,
         refused=ledger.refused,
         digest=world.trace.digest()[:TRACE_DIGITS],
+        unknown=_keys(verdict, UNKNOWN),
     )
+
+
+def _keys(verdict: Verdict, status: str) -> tuple[str, ...]:
+    return tuple([row.key for row in verdict.rows if row.status == status])

@@ -25,6 +25,15 @@ def test_it_is_printed_and_the_file_stays(tmp_path: Path, capsys: Capsys) -> Non
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("text", ["", '{"checksum":"torn'])
+def test_a_file_without_rows_is_unknown(text: str, tmp_path: Path, capsys: Capsys) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(text)
+
+    assert main(["report", str(path)]) == 3
+    assert capsys.readouterr().out.startswith("no rows")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [("scenario: x\n", ":1: expected a line that labkit sweep wrote"), (None, ": cannot be read: No such file")],

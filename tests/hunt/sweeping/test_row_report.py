@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 from labkit.hunt.sweeping.row_file import Rows, Swept
@@ -43,6 +45,54 @@ def test_the_order_does_not_matter_and_the_width_is_kept():
     assert max(map(len, report_of(rows_of(*MANY), 80).splitlines())) <= 80
 
 
+def lines_of(*pairs: tuple[Swept, SeedRow]) -> list[str]:
+    return [" ".join(line.split()) for line in report_of(rows_of(*pairs)).splitlines()]
+
+
+def test_keys_that_are_unknown_have_a_table_of_their_own():
+    rows = [SeedRow(seed, 3, unknown=("rto",)) for seed in range(6)]
+    rows += [SeedRow(seed, 1, ("rto",), unknown=("lag",)) for seed in (6, 7)]
+    lines = lines_of(*[(FIRST, row) for row in (*rows, SeedRow(8, 0), SeedRow(9, 0))])
+
+    assert "x: 1ms 10 2 6 2 20.0% (5.6% to 51.0%) 6" in lines
+    broken, unknown = lines.index("combination not as expected runs rate"), lines.index("combination unknown runs rate")
+    assert lines[broken + 2 : broken + 4] == ["x: 1ms rto 2 of 10 20.0% (5.6% to 51.0%)", ""]
+    assert [line.partition(" of ")[0] for line in lines[unknown + 2 : unknown + 4]] == ["x: 1ms rto 6", "x: 1ms lag 2"]
+
+
+def test_a_run_that_never_recovers_is_beyond_all_others():
+    rows = [SeedRow(seed, 0, rto_s=1 + seed / 100 if seed < 32 else inf) for seed in range(60)]
+    recovery = next(line for line in lines_of(*[(FIRST, row) for row in rows]) if "recovery time" in line)
+
+    assert recovery == ("x: 1ms recovery time 60 1.290 s (1.230 s to never) never needs 299 seeds never 32")
+
+
+def test_runs_without_a_promotion_are_counted():
+    rows = [SeedRow(seed, 0, rto_s=1 if seed < 20 else None) for seed in range(40)]
+    recovery = next(line for line in lines_of(*[(FIRST, row) for row in rows]) if "recovery time" in line)
+
+    assert recovery == "x: 1ms recovery time 20 of 40 1.000 s needs 29 runs with one needs 299 runs with one 1.000 s 0"
+
+
+def test_exceptions_have_no_part_in_what_is_measured():
+    errors = [(FIRST, SeedRow(seed, 4, error="x")) for seed in range(5)]
+    lines = lines_of(*errors, *[(FIRST, SeedRow(seed, 1, ("lost",), 3)) for seed in range(5, 10)])
+
+    assert "x: 1ms lost 5 of 5 100% (at least 56.5%)" in lines
+    assert "x: 1ms lost writes 5 3 needs 29 seeds needs 299 seeds 3 5" in lines
+
+
+def test_rows_of_earlier_labkits_are_named():
+    earlier = SeedRow.of({key: value for key, value in SeedRow(0, 1, ("rto",)).data().items() if key != "unknown"})
+    lines = lines_of((FIRST, earlier), (SECOND, SeedRow(0, 0)))
+
+    assert (
+        sum(line.startswith("rows of an earlier labkit (x: 1ms): keys that are unknown count as") for line in lines)
+        == 1
+    )
+    assert not any(line.startswith("rows of an earlier labkit (x: 2ms)") for line in lines)
+
+
 def test_two_experiments_of_the_same_values_have_their_digests():
     text = report_of(rows_of((FIRST, SeedRow(0, 0)), (FIRST._replace(digest="cccccccc"), SeedRow(0, 1, ("lost",)))))
 
@@ -66,6 +116,6 @@ def test_no_rows_and_half_a_line_are_said():
     assert report_of(rows) == "no rows; half a line at the end, of 1,234 bytes, is left out"
 
 
-@pytest.mark.parametrize(("codes", "code"), [([], 0), ([0, 0], 0), ([0, 3], 3), ([3, 1, 0], 1), ([1, 4], 4)])
+@pytest.mark.parametrize(("codes", "code"), [([], 3), ([0, 0], 0), ([0, 3], 3), ([3, 1, 0], 1), ([1, 4], 4)])
 def test_the_worst_row_is_the_exit_code(codes: list[int], code: int):
     assert exit_code_of(rows_of(*[(FIRST, SeedRow(seed, found)) for seed, found in enumerate(codes)])) == code
