@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import ROUND_CEILING
 
-from labkit.hunt.no_return.breaking_runs import WrittenRun
+from labkit.hunt.no_return.breaking_runs import WrittenRun, has_broken
 from labkit.hunt.no_return.nothing_more import StoppedRun, point_of_no_return
 from labkit.hunt.no_return.other_luck import Branched, Curve
-from labkit.scenario.many.many_runs import rate_text
+from labkit.scenario.many.many_runs import percent, rate_bounds, rate_text
 from labkit.scenario.report import columns_of
 from labkit.scenario.value_types import write_duration
 
@@ -28,7 +29,7 @@ def report_of(run: WrittenRun, key: str, stopped: tuple[StoppedRun, ...], curve:
     lines += [_point_text(run, stopped, key), "", f"other luck from here on: {VARIED}"]
     heads = ("instant", "branches", "broken", "rate", "share")
     lines += columns_of([heads, *[_branched_row(one) for one in curve.instants]], columns)
-    return "\n".join([*lines, *_change_text(run, curve)])
+    return "\n".join([*lines, *_change_text(run, key, curve)])
 
 
 def is_decided(stopped: tuple[StoppedRun, ...], curve: Curve) -> bool:
@@ -64,16 +65,10 @@ def _branched_row(one: Branched) -> tuple[str, ...]:
     )
 
 
-def _change_text(run: WrittenRun, curve: Curve) -> Iterator[str]:
+def _change_text(run: WrittenRun, key: str, curve: Curve) -> Iterator[str]:
     count = f"{curve.branches:,} branches"
     if curve.change is None:
-        rates = {one.rate for one in curve.instants}
-        if rates == {1.0}:
-            yield f"luck changes nothing: it breaks in all {count}"
-        elif rates == {0.0}:
-            yield f"luck changes nothing: it breaks in none of {count}"
-        else:
-            yield f"luck decides, but at no instant by itself: in {count} the bounds of neighbours meet"
+        yield _flat_text(curve, count, as_written=has_broken(run.verdict, key))
         return
     low, high = curve.change
     within = f"between {write_duration(low.at_ns)} and {write_duration(high.at_ns)}"
@@ -81,3 +76,15 @@ def _change_text(run: WrittenRun, curve: Curve) -> Iterator[str]:
     for step in run.scenario.timeline:
         if low.at_ns <= run.began_ns.get(step.number, -1) <= high.at_ns:
             yield f"  step {step.number} begins then, at {write_duration(run.began_ns[step.number])}: {step.text}"
+
+
+def _flat_text(curve: Curve, count: str, *, as_written: bool) -> str:
+    """Say what luck does where the rate changes at no instant; the run as it is written is one more of them."""
+    rates = {one.rate for one in curve.instants}
+    if rates not in ({0.0}, {1.0}):
+        return f"luck decides, but at no instant by itself: in {count} the bounds of neighbours meet"
+    if as_written == (rates == {1.0}):
+        return f"luck changes nothing: it breaks in {'all' if as_written else 'none of'} {count}"
+    written = "breaks" if as_written else "does not break"
+    rare = percent(rate_bounds(0, curve.branches)[1], ROUND_CEILING)
+    return f"as it is written it {written}, unlike in all {count}: a rare luck, that of at most {rare} of branches"

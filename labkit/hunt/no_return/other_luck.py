@@ -1,7 +1,7 @@
 """Other luck: how often a run breaks that goes on from an instant with other keys, nonces and draws of the network.
 
-1. First some instants, evenly over the run.  Then the interval with the largest change is halved, as long as the bounds
-   of its two ends do not meet, and branches are left.
+1. First some instants, evenly over the run.  Then, of the intervals whose two ends have bounds that do not meet, the
+   one with the largest change is halved, as long as there is one and branches are left.
 2. Branches at one instant have the luck 0, 1, 2 …; what is done, and when, is the same in all of them.
 """
 
@@ -57,8 +57,7 @@ def curve_of(run: WrittenRun, key: str, limit: int = MAX_BRANCHES, done: Callabl
     world = world_of(run.scenario)
     snapshots: dict[int, Snapshot] = {}
     found: dict[int, Branched] = {}
-    for place in range(INSTANTS):
-        at_ns = run.end_ns * place // INSTANTS
+    for at_ns in dict.fromkeys([run.end_ns * place // INSTANTS for place in range(INSTANTS)]):
         snapshots[at_ns] = _snapshot(world, at_ns)
         found[at_ns] = _branched(snapshots[at_ns], key, min(BRANCHES, limit // INSTANTS), done)
     while (change := _change(found)) is not None:
@@ -93,9 +92,11 @@ def _runs(found: dict[int, Branched]) -> int:
 
 
 def _change(found: dict[int, Branched]) -> tuple[Branched, Branched] | None:
-    """Return the neighbours whose rates differ most, if their bounds do not meet."""
+    """Return, of the neighbours whose bounds do not meet, those whose rates differ most; None without any."""
     ordered = [found[at_ns] for at_ns in sorted(found)]
-    pairs = list(pairwise(ordered))
-    low, high = max(pairs, key=lambda pair: abs(pair[1].rate - pair[0].rate))
-    apart = low.bounds[1] < high.bounds[0] or high.bounds[1] < low.bounds[0]
-    return (low, high) if apart else None
+    apart = [(low, high) for low, high in pairwise(ordered) if _are_apart(low.bounds, high.bounds)]
+    return max(apart, key=lambda pair: abs(pair[1].rate - pair[0].rate), default=None)
+
+
+def _are_apart(low: tuple[float, float], high: tuple[float, float]) -> bool:
+    return low[1] < high[0] or high[1] < low[0]

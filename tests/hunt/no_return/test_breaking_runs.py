@@ -31,6 +31,20 @@ def test_a_key_that_the_verdict_does_not_have(lossy: WrittenRun):
         key_to_follow(lossy, "lots")
 
 
+def test_a_key_of_which_nothing_is_expected(lossy: WrittenRun):
+    """No branch can break it, and that would say nothing of luck."""
+    with pytest.raises(
+        UnknownKey, match="expected a key that the verdict judges, got 'rto', which it only lists; write"
+    ):
+        key_to_follow(lossy, "rto")
+
+
+def test_a_key_that_is_unknown_may_break_in_a_branch(lossy: WrittenRun):
+    rows = (lossy.verdict.rows[0]._replace(key="x", status="unknown"),)
+
+    assert key_to_follow(lossy._replace(verdict=replace(lossy.verdict, rows=rows)), "x") == "x"
+
+
 def test_a_world_breaks_one_key_or_anything(lossy: WrittenRun):
     world = world_of(lossy.scenario)
     world.run()

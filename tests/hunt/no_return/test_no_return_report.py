@@ -14,6 +14,7 @@ NEVER = tuple([StoppedRun(steps, False) for steps in range(5)])
 LATE = tuple([StoppedRun(steps, steps > 2) for steps in range(5)])
 EARLY = tuple([StoppedRun(steps, True) for steps in range(5)])
 BEFORE, AFTER = Branched(2 * SECOND_NS, 20, 9), Branched(3 * SECOND_NS, 20, 20)
+NONE = Branched(1, 20, 0)
 
 
 def test_the_jump_and_the_point_are_named(lossy: WrittenRun):
@@ -29,15 +30,24 @@ def test_the_jump_and_the_point_are_named(lossy: WrittenRun):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "written", "said"),
     [
-        ([AFTER, AFTER], "luck changes nothing: it breaks in all 40 branches"),
-        ([Branched(1, 20, 0)], "luck changes nothing: it breaks in none of 20 branches"),
-        ([BEFORE, Branched(1, 20, 8)], "luck decides, but at no instant by itself"),
+        ([AFTER, AFTER], "lossy", "luck changes nothing: it breaks in all 40 branches"),
+        ([NONE], "harmless", "luck changes nothing: it breaks in none of 20 branches"),
+        ([AFTER], "harmless", "as it is written it does not break, unlike in all 20 branches: a rare luck, that of"),
+        (
+            [NONE, NONE],
+            "lossy",
+            "as it is written it breaks, unlike in all 40 branches: a rare luck, that of at most 8.8%",
+        ),
+        ([BEFORE, Branched(1, 20, 8)], "lossy", "luck decides, but at no instant by itself"),
     ],
 )
-def test_without_a_jump(rows: list[Branched], said: str, lossy: WrittenRun):
-    assert said in report_of(lossy, "", NEVER, Curve(tuple(rows), None))
+@pytest.mark.parametrize("key", ["", "lost"])
+def test_without_a_jump(rows: list[Branched], written: str, said: str, key: str, request: pytest.FixtureRequest):
+    run = request.getfixturevalue(written)
+
+    assert said in report_of(run, key, NEVER, Curve(tuple(rows), None))
 
 
 def test_what_is_decided(lossy: WrittenRun):

@@ -53,6 +53,31 @@ def test_without_a_jump_nothing_is_halved(lossy: WrittenRun, monkeypatch: pytest
     assert (curve.change, curve.branches) == (None, 160)
 
 
+@pytest.mark.parametrize(
+    ("counts", "change"),
+    [
+        ([(0, 40), (10, 40), (7, 20), (13, 20)], 0),
+        ([(0, 40), (10, 40), (40, 40)], 1),
+        ([(7, 20), (13, 20)], None),
+        ([(7, 20)], None),
+        ([(20, 20), (0, 20)], 0),
+    ],
+)
+def test_the_largest_change_is_one_of_those_whose_bounds_do_not_meet(counts: list[tuple[int, int]], change: int | None):
+    """A larger difference of few branches may be chance, and hides no smaller one that is none."""
+    found = {at_ns: Branched(at_ns, runs, broken) for at_ns, (broken, runs) in enumerate(counts)}
+
+    assert other_luck._change(found) == (None if change is None else (found[change], found[change + 1]))
+
+
+def test_a_run_that_ends_at_its_beginning_has_one_instant(lossy: WrittenRun):
+    done: list[int] = []
+    curve = curve_of(lossy._replace(end_ns=0), "lost", 16, lambda: done.append(1))
+
+    assert [one.at_ns for one in curve.instants] == [0]
+    assert (curve.change, curve.branches, len(done)) == (None, 2, 2)
+
+
 def test_an_instant_is_after_all_that_happens_then(lossy: WrittenRun):
     world = world_of(lossy.scenario)
     snapshot = other_luck._snapshot(world, lossy.began_ns[2])
