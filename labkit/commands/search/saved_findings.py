@@ -1,6 +1,7 @@
 """Saved findings: the lab of a found file as a file beside it, at the last instant at which all rules hold.
 
-Whoever gets it sees the break with the next events, without playing up to there: ``labkit open FILE --serve``.
+Whoever gets it sees the break with the next events, without playing up to there: ``labkit open FILE --serve``.  A lab
+that breaks as it begins is saved broken.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def save_beside(name: str, text: str, folder: str) -> str:
         lab.save(os.path.join(folder, saved))
     except ModuleNotFoundError as missing:
         return f"{saved} is not there: {missing}"
-    return f"{saved}, {format_duration(lab.now)} of lab time, before it breaks"
+    when = "broken from its beginning on" if lab.invariants.broken else "before it breaks"
+    return f"{saved}, {format_duration(lab.now)} of lab time, {when}"
 
 
 def _broken_at(scenario: Scenario) -> int:

@@ -42,6 +42,15 @@ def test_a_saved_lab_breaks_with_its_next_event_and_ends_as_the_file_does(tmp_pa
     assert lab.run().trace.digest() == whole.run().trace.digest()
 
 
+def test_one_that_is_broken_from_its_beginning_on_is_not_said_to_be_whole(tmp_path: Path) -> None:
+    broken = f"{SPLIT}always:\n  - {{name: early, modes: {{paris: primary}}}}\n"
+    line = save_beside("split.lab.yaml", broken, str(tmp_path))
+
+    lab = Lab.open(tmp_path / "split.lab")
+    assert [*lab.invariants.broken] == ["early"]
+    assert line == f"split.lab, {lab.now / 1e9:g}s of lab time, broken from its beginning on"
+
+
 def test_an_exception_of_labkit_is_what_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played = run_to_the_end
 
