@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import io
 import os
+import socket
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -83,7 +85,69 @@ def test_a_file_is_named_with_what_is_wrong_with_it(path: Path, monkeypatch):
         read_file(path)
 
 
-@pytest.mark.parametrize("wrong", [None, 7, b"x", "", [], "a\0b"])
+def make_pipe(path: Path) -> None:
+    """Make a named pipe that nobody writes to or reads from."""
+    os.mkfifo(path)
+
+
+def make_socket(path: Path) -> None:
+    """Make a socket that nobody listens at."""
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+@pytest.mark.parametrize("make", [make_pipe, make_socket])
+def test_what_is_no_file_is_refused_and_stays(make: Callable[[Path], None], small_snapshot: Snapshot, path: Path):
+    make(path)
+    link = path.parent / "link.lab"
+    link.symlink_to(path.name)
+    for place in (path, link):
+        with pytest.raises(LabFileError, match=f"{place}: expected a file, got a device, a pipe or a socket"):
+            write_file(place, small_snapshot, ())
+        with pytest.raises(LabFileError, match=f"{place}: expected a file, got a device, a pipe or a socket"):
+            read_file(place)
+    assert path.exists()
+    assert not path.is_file()
+    assert link.is_symlink()
+    assert len(os.listdir(path.parent)) == 2
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(small_snapshot: Snapshot, path: Path):
+    folder = path.parent / "folder"
+    folder.mkdir()
+    path.symlink_to(Path("folder") / "there.lab")  # not there yet
+    for snapshot in (small_snapshot, replace(small_snapshot, seed=8)):
+        write_file(path, snapshot, ())
+
+        assert path.is_symlink()
+        assert read_file(folder / "there.lab").snapshot == snapshot
+    assert os.listdir(folder) == ["there.lab"]
+
+
+def test_a_link_to_itself_is_named(small_snapshot: Snapshot, path: Path):
+    path.symlink_to(path.name)  # to itself
+    with pytest.raises(OSError, match=str(path)):
+        write_file(path, small_snapshot, ())
+    assert path.is_symlink()
+
+
+def test_a_name_may_be_as_long_as_the_disk_allows(small_snapshot: Snapshot, path: Path):
+    for name in ("x" * 251 + ".lab", "é" * 125 + ".lab"):
+        write_file(path.parent / name, small_snapshot, ())
+        assert read_file(path.parent / name).snapshot == small_snapshot
+    with pytest.raises(OSError, match=r"name too long: .*x{256}'$"):
+        write_file(path.parent / ("x" * 256), small_snapshot, ())
+
+
+def test_a_tilde_is_the_home_directory(small_snapshot: Snapshot, path: Path, monkeypatch):
+    monkeypatch.setenv("HOME", str(path.parent))
+    write_file("~/x.lab", small_snapshot, ())
+
+    assert path.is_file()
+    assert read_file("~/x.lab").snapshot == small_snapshot
+
+
+@pytest.mark.parametrize("wrong", [None, 7, b"x", "", [], "a\0b", "none/"])
 def test_a_path_is_text_or_a_path(wrong: Any, small_snapshot: Snapshot):
     with pytest.raises(ValueError, match="path: expected the path of a file"):
         read_file(wrong)
