@@ -6,10 +6,11 @@ The sentence of a wrong one names the argument, what was wanted, what came, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from labkit.service.durations import SECOND_NS, parse_duration
+from labkit.service.limits import is_text
 
 MAX_SHOWN_CHARACTERS = 40
 MAX_SHOWN_NAMES = 24
@@ -49,19 +50,31 @@ def shown(value: Any) -> str:
     return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
 
 
-def one_of(name: str, what: str, value: Any, known: Iterable[str]) -> str:
-    """Return a name that is known; ValueError for any other value."""
-    names = list(known)
-    if not isinstance(value, str) or value not in names:
-        raise wrong(name, what, value, names)
-    return value
+def one_of(name: str, what: str, value: Any, known: Collection[str]) -> str:
+    """Return a name that is known, as plain text; ValueError for any other value."""
+    if not isinstance(value, str) or (found := value if type(value) is str else plain(value)) not in known:
+        raise wrong(name, what, value, known)
+    return found
 
 
 def text(name: str, what: str, value: Any) -> str:
-    """Return a text that is not empty; ValueError for any other value."""
+    """Return a text that is not empty, of any characters, as plain text; ValueError for any other value."""
     if not isinstance(value, str) or not value:
         raise wrong(name, what, value)
-    return value
+    return value if type(value) is str else plain(value)
+
+
+def kept_text(name: str, what: str, value: Any) -> str:
+    """Return a text as ``text`` does that has a UTF-8 form, as what is saved with a lab; ValueError for any other."""
+    given = text(name, what, value)
+    if not is_text(given):
+        raise wrong(name, f"{what}, of characters that UTF-8 has", value)
+    return given
+
+
+def plain(value: str) -> str:
+    """Return a text of a class derived from str, such as numpy's, as str itself: no other can be kept in a lab."""
+    return value if type(value) is str else str.__str__(value)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -75,7 +88,7 @@ def whole_number(name: str, what: str, value: Any, low: int, high: int | None = 
     """Return a whole number within limits; ValueError for any other value."""
     if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
         raise wrong(name, what, value)
-    return value
+    return value if type(value) is int else int.__int__(value)
 
 
 def percent(name: str, value: Any) -> float:

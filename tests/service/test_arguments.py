@@ -16,6 +16,7 @@ from labkit.service.arguments import (
     drift_ppm,
     duration_ns,
     flag,
+    kept_text,
     offset_ns,
     one_of,
     percent,
@@ -170,3 +171,40 @@ def test_what_there_is_more_of_is_said_only_where_there_is_more(count: int, more
     assert str(wrong("cluster", "a name", 7, names)).endswith(
         f"; there are: {', '.join(names[:MAX_SHOWN_NAMES])}{more}"
     )
+
+
+class Name(str):
+    """A text of a class of its own, as numpy's are."""
+
+    def __str__(self) -> str:
+        return "another"
+
+
+class Number(int):
+    """A number of a class of its own."""
+
+
+def test_a_text_or_number_of_a_derived_class_comes_back_plain():
+    for found in (
+        one_of("name", "a name", Name("paris"), ["paris"]),
+        text("name", "a name", Name("paris")),
+        kept_text("name", "a name", Name("paris")),
+    ):
+        assert (type(found), found) == (str, "paris")
+    assert type(whole_number("n", "a number", Number(7), 0)) is int
+    assert type(seed("seed", Number(7))) is int
+    assert text("name", "a name", "paris") is one_of("name", "a name", "paris", {"paris": None})
+
+
+def test_a_text_without_a_utf_8_form_is_kept_nowhere():
+    with pytest.raises(ValueError, match="name: expected a name, of characters that UTF-8 has, got 'x·'"):
+        kept_text("name", "a name", "x\ud800")
+    assert text("path", "a path", "x\ud800") == "x\ud800"
+
+
+def test_names_are_not_gone_through_where_they_can_be_looked_up():
+    class LookedUp(dict[str, None]):
+        def __iter__(self) -> Any:
+            raise AssertionError("gone through")
+
+    assert one_of("name", "a name", "paris", LookedUp(paris=None)) == "paris"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from labkit.front.lab_file.encoding import judge_contents, known_names, names_of_fields, read, write
 from labkit.front.lab_file.errors import LabFileError
-from labkit.front.lab_file.state_shape import judge_state
+from labkit.front.lab_file.state_shape import judge_plans, judge_state, judge_uses
 from labkit.lab.snapshot import Snapshot
 from labkit.service.arguments import shown
 
@@ -39,6 +39,7 @@ class LabFile:
 
 def packed(lab_file: LabFile) -> bytes:
     """Return the bytes of a file; LabFileError for a lab that holds what no file can."""
+    judge_uses(lab_file.snapshot.blueprint)
     about = {"written_by": lab_file.written_by, "left_out": lab_file.left_out, "records": names_of_fields()}
     contents = write(about) + write(lab_file.snapshot)
     if len(contents) > MAX_UNPACKED_BYTES:
@@ -67,6 +68,8 @@ def unpacked(data: bytes) -> LabFile:
     if type(snapshot) is not Snapshot or end != len(contents):
         raise LabFileError("expected one lab, and nothing behind it")
     judge_state(snapshot.state)
+    judge_plans(snapshot.blueprint, snapshot.state)
+    judge_uses(snapshot.blueprint)
     return LabFile(snapshot=snapshot, left_out=left_out, written_by=written_by)
 
 

@@ -1,4 +1,4 @@
-"""State shape: what a lab's state has at its top, judged before a lab is built of it.
+"""State shape: what a lab's state has at its top, and how many hosts its blueprint plans, judged before a lab is built.
 
 What stands deeper is for the part of the lab that takes it; a part that cannot makes no lab.
 """
@@ -12,10 +12,14 @@ from labkit.front.lab_file.errors import LabFileError
 from labkit.front.lab_file.field_kinds import kinds_of
 from labkit.lab.measures.request_record import ROW_TYPES
 from labkit.lab.measures.tree_record import ROW_LENGTHS
+from labkit.lab.plan.blueprint import Blueprint
+from labkit.service.arguments import shown
 from labkit.sim.network import NetworkState
 from labkit.trace import EVENTS
 
 PICTURES = "pictures"
+MAX_USED_NODES = 4_000_000
+"""How many nodes there may be in what all groups of clients and load balancers use, each counted as often as used."""
 
 
 class StateShape(NamedTuple):
@@ -75,6 +79,34 @@ def judge_state(state: dict[str, Any]) -> None:
                 raise LabFileError("the lab's trace: expected an event of a known kind, with the fields of that kind")
     if PICTURES in state:
         _judge_pictures(state[PICTURES])
+
+
+def judge_plans(blueprint: Blueprint, state: dict[str, Any]) -> None:
+    """Return if a blueprint plans as many hosts as the state has, at sites of its network.
+
+    It counts only: no name is made of a blueprint before, which may say a billion nodes in a few bytes.
+    """
+    planned = {
+        "nodes": [plan.nodes for plan in blueprint.clusters],
+        "clients": [group.count for group in blueprint.clients],
+        "balancers": [1] * len(blueprint.balancers),
+    }
+    for part, counts in planned.items():
+        if min(counts, default=1) < 1 or sum(counts) != len(state[part]):
+            wanted, had = sum(counts), len(state[part])
+            raise LabFileError(f"the lab's state: expected the {part} of its blueprint, {shown(wanted)}, got {had}")
+    strange = sorted({*blueprint.sites}.difference(state["network"].topology[0]))
+    if strange:
+        raise LabFileError(f"the lab's blueprint: expected sites of its network, got {shown(strange[0])}")
+
+
+def judge_uses(blueprint: Blueprint) -> None:
+    """Return if clients and load balancers use so few nodes in all that a plan of each can be made for each of them."""
+    sizes = {plan.name: plan.nodes + len(plan.each) for plan in blueprint.clusters}
+    uses = [group.use for group in blueprint.clients] + [plan.use for plan in blueprint.balancers]
+    if sum(sizes.get(cluster, 1) for use in uses for cluster in use) > MAX_USED_NODES:
+        most = f"at most {MAX_USED_NODES:,} nodes in what clients and load balancers use"
+        raise LabFileError(f"the lab's blueprint: expected {most}, got more")
 
 
 def _judge_pictures(record: Any) -> None:

@@ -210,7 +210,8 @@ class Blueprint:
     def nodes_of(self, cluster: str) -> tuple[NodePlan, ...]:
         """Return the plans of a cluster's nodes, in order; ValueError as ``cluster``."""
         plan = self.cluster(cluster)
-        return tuple([self._node(plan, plan.settings_of(name)) for name in plan.node_names])
+        own = {settings.name: settings for settings in reversed(plan.each)}  # of two for one node the first counts
+        return tuple([self._node(plan, own.get(name) or NodeSettings(name=name)) for name in plan.node_names])
 
     def behind(self, group: ClientPlan) -> tuple[NodePlan, ...]:
         """Return what a group of clients sends to: the nodes of its clusters, or the load balancer in front of them."""

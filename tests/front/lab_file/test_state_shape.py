@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from labkit import Lab
+from labkit.front.lab_file import state_shape
 from labkit.front.lab_file.errors import LabFileError
-from labkit.front.lab_file.state_shape import BY_NAME, StateShape, has_same_names, judge_state
+from labkit.front.lab_file.lab_file import LabFile, packed, unpacked
+from labkit.front.lab_file.state_shape import BY_NAME, StateShape, has_same_names, judge_plans, judge_state, judge_uses
+from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, ClusterPlan, NodeSettings
 from labkit.lab.snapshot import Snapshot
 
 
@@ -36,6 +40,62 @@ def test_an_event_has_the_fields_of_its_kind(event: tuple[Any, ...], small_snaps
     judge_state({**small_snapshot.state, "trace": (True, ((("note", 1, "a"),),))})
     with pytest.raises(LabFileError, match="trace: expected an event"):
         judge_state({**small_snapshot.state, "trace": (True, ((event,),))})
+
+
+ONE = ClusterPlan(name="one", site="here", nodes=1)
+GROUP = ClientPlan(name="shop", site="here", use=("one",))
+FRONT = BalancerPlan(name="front", site="here", use=("one",))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"clusters": (replace(ONE, nodes=10**9),)}, "expected the nodes of its blueprint, 1000000000, got 1"),
+        ({"clusters": (replace(ONE, nodes=10**9), replace(ONE, nodes=2 - 10**9))}, "the nodes of its blueprint, 2, go"),
+        ({"clusters": (replace(ONE, nodes=10**9), replace(ONE, nodes=1 - 10**9))}, "the nodes of its blueprint, 1, go"),
+        ({"clusters": ()}, "expected the nodes of its blueprint, 0, got 1"),
+        ({"clients": (replace(GROUP, count=10**9),)}, "expected the clients of its blueprint, 1000000000, got 0"),
+        ({"clients": (GROUP, replace(GROUP, count=-1))}, "expected the clients of its blueprint, 0, got 0"),
+        ({"balancers": (FRONT,)}, "expected the balancers of its blueprint, 1, got 0"),
+        ({"sites": ("here", "there\x1b")}, "expected sites of its network, got 'there·'"),
+    ],
+)
+def test_a_blueprint_plans_the_hosts_that_the_state_has(
+    changes: dict[str, Any], says: str, small_snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
+):
+    judge_plans(small_snapshot.blueprint, small_snapshot.state)
+    for plan in (ClusterPlan, ClientPlan):  # no name is made to find out
+        monkeypatch.delattr(plan, "node_names" if plan is ClusterPlan else "names")
+    with pytest.raises(LabFileError, match=says):
+        judge_plans(replace(small_snapshot.blueprint, **changes), small_snapshot.state)
+
+
+def test_what_clients_and_balancers_use_has_a_bound(small_snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch):
+    own = (NodeSettings(name="one-1"),)
+    blueprint = replace(small_snapshot.blueprint, clients=(GROUP,), balancers=(replace(FRONT, use=("one", "one")),))
+    monkeypatch.setattr(state_shape, "MAX_USED_NODES", 3)
+    judge_uses(blueprint)
+    for more in ({"clients": (GROUP, GROUP)}, {"clusters": (replace(ONE, each=own),)}):
+        changed: Blueprint = replace(blueprint, **more)
+        with pytest.raises(LabFileError, match="at most 3 nodes in what clients and load balancers use"):
+            judge_uses(changed)
+        with pytest.raises(LabFileError, match="at most 3 nodes in what clients and load balancers use"):
+            packed(LabFile(snapshot=replace(small_snapshot, blueprint=changed)))
+
+
+def hostile(snapshot: Snapshot, **plans: Any) -> bytes:
+    """The bytes of a file whose blueprint plans something else than its state has."""
+    return packed(LabFile(snapshot=replace(snapshot, blueprint=replace(snapshot.blueprint, **plans))))
+
+
+@pytest.mark.parametrize(
+    "plans", [{"clusters": (replace(ONE, nodes=10**9),)}, {"clients": (replace(GROUP, count=10**9),)}]
+)
+def test_a_file_that_plans_more_than_it_holds_is_refused_before_anything_is_built(
+    plans: dict[str, Any], small_snapshot: Snapshot
+):
+    with pytest.raises(LabFileError, match="of its blueprint, 1000000000, got"):
+        unpacked(hostile(small_snapshot, **plans))
 
 
 @pytest.mark.parametrize("part", BY_NAME)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,16 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.build import SHAPES
-from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, NodeSettings, WorkloadPlan, pair, triangle
+from labkit.lab.plan.blueprint import (
+    BalancerPlan,
+    Blueprint,
+    ClientPlan,
+    ClusterPlan,
+    NodeSettings,
+    WorkloadPlan,
+    pair,
+    triangle,
+)
 from labkit.lab.plan.blueprint_rules import judge
 from labkit.lab.plan.workload_operations import OPERATIONS
 
@@ -93,3 +103,32 @@ def test_what_there_is_can_be_built():
 def test_what_cannot_be_built_is_one_sentence(blueprint, says):
     with pytest.raises(ValueError, match="^" + says):
         Lab(blueprint)
+
+
+class ReadOften(tuple[str, ...]):
+    """Names that count how often they are gone through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_names_are_looked_up_and_not_gone_through_for_each_plan(monkeypatch: pytest.MonkeyPatch):
+    names = [f"s{number}" for number in range(50)]
+    sites, links = ReadOften((*names, *pair().sites)), [replace(pair().links[0], between=("paris", to)) for to in names]
+    each = tuple([NodeSettings(name=f"paris-{number}") for number in range(1, 51)])
+    first = replace(pair().clusters[0], nodes=50, each=each)
+    made: list[str] = []
+
+    def node_names(plan: ClusterPlan) -> tuple[str, ...]:
+        made.append(plan.name)
+        return tuple([f"{plan.name}-{number}" for number in range(1, plan.nodes + 1)])
+
+    monkeypatch.setattr(ClusterPlan, "node_names", property(node_names))
+
+    judge(replace(pair(), sites=sites, links=tuple(links), clusters=(first, pair().clusters[1])), OPERATIONS, SHAPES)
+
+    assert sites.times == 1
+    assert made == ["paris", "paris", "tokyo"]  # once more for its settings
