@@ -39,7 +39,7 @@ from labkit.lab.time_passage import TimePassage
 from labkit.lab.watched_conditions import WatchedCondition, WatchedConditions
 from labkit.lab.wire.reports import RunbookEnded
 from labkit.lab.wire.turns import EachInTurn, Turns
-from labkit.service.arguments import duration_ns, one_of, text, whole_number, wrong
+from labkit.service.arguments import duration_ns, kept_text, one_of, text, whole_number, wrong
 from labkit.service.durations import format_duration, in_seconds
 from labkit.service.message import Response
 from labkit.sim.clock import Item
@@ -68,7 +68,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
     def __init__(
         self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True, snapshot: Snapshot | None = None
     ) -> None:
-        judge_lab(blueprint, seed, trace, snapshot)
+        seed = judge_lab(blueprint, seed, trace, snapshot)
         judge_scenario(snapshot, self._restore_scenario)
         kept = snapshot.state if snapshot is not None else {}
         self._bookkeeping = books = Bookkeeping(kept.get("bookkeeping"))
@@ -265,7 +265,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         With ``luck``, a whole number from 0 up, the network's draws are others too: what depends on chance may end
         otherwise.  Branches with the same number have the same draws there.
         """
-        text("name", "a name for the branch", name)
+        name = text("name", "a name for the branch", name)
         if luck is not None:
             whole_number("luck", "a whole number from 0 up, of at most 18 digits", luck, 0, MAX_LUCK)
         return self.restore(branch_of(self.parts, self.snapshot(), name, luck))
@@ -329,7 +329,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         A condition of scenario files does as well, such as ``{"lag": {"at most": 200}}``; it goes on in what a snapshot
         or a branch becomes.
         """
-        text("name", "a name for the rule", name)
+        name = kept_text("name", "a name for the rule", name)
         if not callable(check) and not isinstance(check, Mapping):
             raise wrong("check", "a function of the lab, or a condition such as {'lag': {'at most': 200}}", check)
         self._refuse_in_check()

@@ -26,6 +26,7 @@ from labkit.lab.records.surviving_tokens import TokenSurvival
 from labkit.lab.wire import reports
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.seen_versions import SeenVersion
+from labkit.service.limits import is_text
 from labkit.trace import Trace
 
 NOTHING_SHOWN = 404
@@ -170,6 +171,8 @@ class Bookkeeping:
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
         at_ns, asker, path, outcome, correlation, *how, started_ns, cluster, seen, method = report
+        if not path.isascii() or not method.isascii():
+            path, method = _kept(path), _kept(method)
         self._end((at_ns, asker, path, outcome, correlation, cluster))
         if outcome != reports.ANSWERED:
             self._ledger.failed_asks.append((at_ns, asker, path, outcome, *how, method))
@@ -334,6 +337,11 @@ class Bookkeeping:
 
     def _on_index_replaced(self, report: reports.IndexReplaced) -> None:
         self._invariants.on_index_replaced(report.cluster)
+
+
+def _kept(sent: str) -> str:
+    """Return what was asked as the ledger keeps it, which is saved with the lab: escaped where UTF-8 has none of it."""
+    return sent if is_text(sent) else sent.encode(errors="backslashreplace").decode()
 
 
 HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {

@@ -235,6 +235,11 @@ def _add_hosts(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> Non
     for node, impostor in state.get("impostors", {}).items():
         parts.add_impostor(node, impostor)
         parts.connect(node)
+    for name in state.get("hosts", ()):
+        if name in parts.hosts:
+            parts.hosts[name] = parts.hosts.pop(
+                name
+            )  # in the order in which they came, such as a cloud after an impostor
 
 
 def _add_nodes(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> None:

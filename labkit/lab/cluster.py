@@ -119,10 +119,10 @@ class Cluster(
         timeout: str = "30s",
     ) -> Response:
         """Send one request with exactly these headers; the clock moves until the answer, or raises Silence."""
-        text("method", "a method such as GET", method)
-        text("path", "a path such as secret/data/app", path)
+        method = text("method", "a method such as GET", method)
+        path = text("path", "a path such as secret/data/app", path)
         if node != "":
-            one_of("node", f"a node of {self.name}", node, self.nodes)
+            node = one_of("node", f"a node of {self.name}", node, self.nodes)
         if headers is not None and not isinstance(headers, Mapping):
             raise wrong("headers", "a mapping of names to texts", headers)
         return self._driver.ask(Ask(self.name, method, path, json, node), timeout=timeout, headers=dict(headers or {}))

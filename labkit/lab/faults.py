@@ -33,7 +33,7 @@ from labkit.lab.site_faults import SiteFaults
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.reports import Corrupted, NodeTreated, ReachChanged
 from labkit.lab.wire.turns import Turns
-from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, one_of, whole_number, wrong
+from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, one_of, text, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
@@ -118,7 +118,7 @@ class LabFaults(SiteFaults):
 
         ``moment``: ``before`` its keys, ``between`` two of them, or ``after`` them.  ``restart`` takes it back.
         """
-        one_of("moment", "a moment of a commit", moment, MOMENTS)
+        moment = one_of("moment", "a moment of a commit", moment, MOMENTS)
         nodes = self._nodes(target)
         node = self._parts.nodes[self.queries.active_node(self._parts.nodes[nodes[0]].cluster) or nodes[0]]
         if node.name not in nodes or not node.active:
@@ -306,9 +306,8 @@ class LabFaults(SiteFaults):
         The index is folded and stored first, and what was altered is stored: another active node finds it so (D7).
         Layer ``storage`` means a stored value.  Without a key it is the index's first, or the last value of a secret.
         """
-        one_of("layer", "a layer", layer, LAYERS)
-        if key is not None and not isinstance(key, str):
-            raise wrong("key", "a storage key, or None", key)
+        layer = one_of("layer", "a layer", layer, LAYERS)
+        key = None if key is None else text("key", "a storage key, or None", key)
         node = self._active_node(cluster, "whose index could be altered")
         where, digests, place = self._through(node, lambda: damage(self._parts, self.queries, node, layer, key))
         node.core.observe("corrupted", layer=layer, **where)
@@ -316,7 +315,7 @@ class LabFaults(SiteFaults):
         altered = where.get("key", "")
         missed = rebuild is not None and rebuild.misses(altered)
         self.meters.change()
-        self._emit(Corrupted(self._parts.now, cluster, layer, missed, altered, digests, place))
+        self._emit(Corrupted(self._parts.now, node.cluster, layer, missed, altered, digests, place))
 
     def stray_write(self, cluster: str) -> None:
         """Let a cluster's active node store something that nobody asked for, as a faulty service would.
@@ -324,9 +323,9 @@ class LabFaults(SiteFaults):
         It stands in the tree that is replicated; only a primary may write there (decision D20).
         """
         node = self._active_node(cluster, "that could write")
-        core, text = node.core, str(self._parts.now).encode()
-        self._trace("stray write", (cluster,), STRAY)
-        self._through(node, lambda: core.commit({STRAY: core.keys.encrypt(STRAY, text, core.entropy)}))
+        core, stored = node.core, str(self._parts.now).encode()
+        self._trace("stray write", (node.cluster,), STRAY)
+        self._through(node, lambda: core.commit({STRAY: core.keys.encrypt(STRAY, stored, core.entropy)}))
         node.after_step()
 
     def _active_node(self, cluster: str, which: str) -> NodeHost:

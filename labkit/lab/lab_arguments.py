@@ -17,15 +17,15 @@ MIN_EVERY_NS = 1_000_000
 MAX_LIMIT = 1_000_000
 
 
-def judge_lab(blueprint: Any, lab_seed: Any, trace: Any, snapshot: Any) -> None:
-    """Judge what a lab is to be made of."""
+def judge_lab(blueprint: Any, lab_seed: Any, trace: Any, snapshot: Any) -> int:
+    """Judge what a lab is to be made of; return its seed."""
     if not isinstance(blueprint, Blueprint):
         raise wrong("blueprint", "a Blueprint; Lab.pair() and Lab.triangle() need none", blueprint)
     judge(blueprint, OPERATIONS, build.SHAPES)
-    seed("seed", lab_seed)
     flag("trace", trace)
     if snapshot is not None and not isinstance(snapshot, Snapshot):
         raise wrong("snapshot", "what lab.snapshot() gave", snapshot)
+    return seed("seed", lab_seed)
 
 
 def judge_scenario(snapshot: Snapshot | None, restores: object) -> None:

@@ -37,9 +37,9 @@ class Files:
 
     def block(self, path: str, why: str = "no space left on device") -> None:
         """Let nothing be appended to a file until it is unblocked: a full disk, or a socket without a listener."""
-        from labkit.service.arguments import text  # judged where it is asked for (R24)
+        from labkit.service.arguments import kept_text  # judged where it is asked for (R24)
 
-        self.blocked[text("path", "the name of a file, such as /var/log/audit.log", path)] = text(
+        self.blocked[kept_text("path", "the name of a file, such as /var/log/audit.log", path)] = kept_text(
             "why", "what the system says, such as no space left on device", why
         )
 
@@ -49,9 +49,9 @@ class Files:
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file, in place of what it held."""
-        from labkit.service.arguments import text, wrong
+        from labkit.service.arguments import kept_text, wrong
 
-        text("path", "the name of a file, such as /etc/labkit/paris.pem", path)
+        path = kept_text("path", "the name of a file, such as /etc/labkit/paris.pem", path)
         if not isinstance(content, bytes):
             raise wrong("content", "bytes", content)
         self.lines[path] = content.split(b"\n")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.cloud import resources
+from labkit.cloud.failures import CloudRate, PlannedFailure
 from labkit.cloud.parts import KeptToken
 from labkit.cloud.signing_keys import SigningKey
 from labkit.lab.hosts.client import Operation
@@ -116,6 +117,8 @@ _NUMBERS: dict[int, type[Any]] = {
     105: resources.Group,
     106: resources.Application,
     107: resources.ClientSecret,
+    108: PlannedFailure,
+    109: CloudRate,
     # the ledger and the rules
     112: CommittedWrite,
     113: History,

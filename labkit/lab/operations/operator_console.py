@@ -150,7 +150,7 @@ class OperatorConsole:
 
         ValueError for a runbook or an argument that is not there, before anything happens.
         """
-        judge(self._blueprint, name, arguments)
+        name, arguments = judge(self._blueprint, name, arguments)
         kept = {argument: copied(value) for argument, value in sorted(arguments.items())}
         steps = RUNBOOKS[name](**kept)
         self.serial += 1

@@ -9,7 +9,7 @@ from typing import Any
 from labkit.lab.operations.operator_requests import ANSWER_KEYS, MAX_REPEAT, OPTIONS
 from labkit.lab.operations.runbooks import METHODS, RUNBOOKS
 from labkit.lab.plan.blueprint import Blueprint
-from labkit.service.arguments import flag, one_of, text, whole_number, wrong
+from labkit.service.arguments import flag, one_of, plain, text, whole_number, wrong
 
 ONE_OF = {"promote": (("cluster", "furthest_ahead"),)}
 """{runbook: arguments of which one is given}."""
@@ -17,9 +17,9 @@ ONE_OF = {"promote": (("cluster", "furthest_ahead"),)}
 PAIRS = (("primary", "secondary"), ("cluster", "primary"), ("cluster", "to"), ("old", "new"))
 
 
-def judge(blueprint: Blueprint, runbook: str, arguments: Mapping[str, Any]) -> None:
-    """Return if a runbook of this name can begin with these arguments; ValueError says what is wrong."""
-    one_of("runbook", "a runbook", runbook, RUNBOOKS)
+def judge(blueprint: Blueprint, runbook: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a runbook's name and the arguments that it begins with, names as plain text; ValueError for wrong ones."""
+    runbook = one_of("runbook", "a runbook", runbook, RUNBOOKS)
     parameters = signature(RUNBOOKS[runbook]).parameters
     known = [*parameters]
     for name in arguments:
@@ -40,6 +40,18 @@ def judge(blueprint: Blueprint, runbook: str, arguments: Mapping[str, Any]) -> N
             raise ValueError(
                 f"{runbook}: expected two different clusters, got {arguments[first]} as {first} and {second}"
             )
+    return runbook, {name: value if type(value) is str else _plain(value) for name, value in arguments.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return an argument with its texts, or those of a list or a dict at its top, as plain text."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, list | tuple):
+        return [plain(item) if isinstance(item, str) else item for item in value]
+    if isinstance(value, dict):
+        return {_plain(key): plain(item) if isinstance(item, str) else item for key, item in value.items()}
+    return value
 
 
 def _clusters(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import tracemalloc
 import zlib
+from pathlib import Path
 
 import pytest
 
+from labkit import Lab
 from labkit.front.lab_file import lab_file
 from labkit.front.lab_file.encoding import names_of_fields, write
 from labkit.front.lab_file.errors import LabFileError
@@ -122,3 +124,59 @@ def test_a_lab_that_is_too_large_is_not_written(small_snapshot: Snapshot, monkey
 
     with pytest.raises(LabFileError, match="at most 5,000"):
         packed(LabFile(snapshot=small_snapshot))
+
+
+class Name(str):
+    """A text of a class of its own, as numpy's are."""
+
+
+def play_under_derived_names(lab: Lab) -> None:
+    """Do with names of another class what keeps a name in the lab."""
+    paris, tokyo = Name("paris"), Name("tokyo")
+    lab.watch(Name("few behind"), {"lag": {"at most": 200}})
+    lab.work_through(Name("replicate"), primary=paris, secondary=tokyo)
+    lab.failover(paris, tokyo)
+    lab[tokyo].request(Name("POST"), Name("secret/data/app"), {"data": {}}, node=Name("tokyo-1"))
+    lab.corrupt(paris, layer=Name("page"))
+    lab.pause(Name("paris-1"))
+    lab.skew(Name("paris-2"), by=Name("90s"))
+    lab.stray_write(tokyo)
+    lab.crash_in_commit(tokyo, moment=Name("between"))
+    lab.impersonate(tokyo)
+    lab.cloud_outage(Name("token"))
+    lab.partition(paris, tokyo)
+    lab.flap(paris, Name("lisbon"), Name("2s"), Name("2s"))
+    lab[paris].files.write(Name("/etc/ca.pem"), b"")
+
+
+def test_names_of_a_class_that_is_derived_from_text_are_kept_as_text():
+    lab = Lab.pair(seed=7)
+    play_under_derived_names(lab)
+
+    found = unpacked(packed(LabFile(snapshot=lab.snapshot()))).snapshot
+    assert found == lab.snapshot()
+    assert Lab.restore(found).run("1s").trace.digest() == lab.run("1s").trace.digest()
+
+
+def test_a_lab_whose_cloud_came_after_an_impostor_is_opened(tmp_path: Path):
+    lab = Lab.pair(seed=7)
+    lab.impersonate("paris-1")
+    lab.cloud.throttle("token", per_second=5, burst=5)
+    lab.cloud.fail_next("keys", 503)
+    lab.save(tmp_path / "x.lab")
+
+    assert Lab.open(tmp_path / "x.lab").snapshot() == lab.snapshot()
+
+
+def test_a_lab_that_was_asked_what_no_file_can_hold_is_saved(tmp_path: Path):
+    lab = Lab.pair(seed=7)
+    assert lab["paris"].get("secret/data/\ud800").status == 400
+    assert lab["paris"].request("\ud800", "secret/data/x").status == 405
+    with pytest.raises(ValueError, match="name: expected a name for the rule, of characters that UTF-8 has"):
+        lab.watch("\ud800", {"lag": {"at most": 200}})
+    lab.run("1h")
+    lab.save(tmp_path / "x.lab")
+
+    asked = [(row.path, row.method) for row in lab.ledger.failed_asks]
+    assert asked == [("secret/data/\\ud800", "GET"), ("secret/data/x", "\\ud800")]
+    assert [*Lab.open(tmp_path / "x.lab").ledger.failed_asks] == [*lab.ledger.failed_asks]

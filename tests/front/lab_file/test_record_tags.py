@@ -31,7 +31,7 @@ def test_tags_that_were_given_stay_as_they_are():
     """A new record is a new line here; a digest that changes otherwise means that older files cannot be read."""
     given = "\n".join(f"{tag - FIRST_TAG} {record.__name__}" for tag, record in sorted(RECORDS.items()))
 
-    assert hashlib.sha256(given.encode()).hexdigest()[:16] == "02690d21734d67f8"
+    assert hashlib.sha256(given.encode()).hexdigest()[:16] == "a8e6f8e8365ce215"
 
 
 def test_fields_are_in_the_order_of_the_class():
