@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -46,9 +47,17 @@ def open_lab(given: argparse.Namespace) -> int:
         return refuse(f"{given.file}: {error.strerror}")
     except (LabFileError, ValueError) as error:
         return refuse(str(error))
+    if given.serve is not None and given.play is not None:
+        return refuse("--play and --serve: expected one of them, got both; open the file twice")
     if given.serve is not None:
         return _serve(given.file, lab, given.serve)
-    show(*_paragraphs(lab, found))
+    try:
+        shown = [*_paragraphs(lab, found)]
+    except Exception as error:  # whatever a file may hold that no lab writes
+        if os.environ.get("LABKIT_TRACEBACK"):
+            raise
+        return refuse(f"{given.file}: the lab in it cannot be shown: {type(error).__name__}: {error!s:.200}")
+    show(*shown)
     if given.play is not None:
         try:
             lab.play().save(given.play)
@@ -70,8 +79,11 @@ def _paragraphs(lab: Lab, found: LabFile) -> Iterator[object]:
     yield from ("", "map:", fill(lab.map().description, prose_columns()))
     lines = [*map(str, event_log(lab.trace))]
     left_out = [f"({len(lines) - MAX_SHOWN_LINES} earlier lines)"] if len(lines) > MAX_SHOWN_LINES else []
-    yield from ("", "timeline:", fill(lab.timeline().description, prose_columns()), *left_out)
-    yield from lines[-MAX_SHOWN_LINES:]
+    if lab.trace.enabled:
+        yield from ("", "timeline:", fill(lab.timeline().description, prose_columns()), *left_out)
+        yield from lines[-MAX_SHOWN_LINES:]
+    else:
+        yield from ("", "timeline: the lab keeps no trace")
     yield from ("", "ledger:", f"{lab.ledger!r}; {lab.ledger.rpo()!r}; {lab.ledger.rto()!r}")
     for violation in lab.invariants.broken.values():
         yield fill(f"broken: {violation}", columns() or 110)
@@ -91,7 +103,7 @@ def _serve(path: str, lab: Lab, options: list[str]) -> int:
     from labkit.doors.tls_files import make_tls_files
 
     given = _options(path, options)
-    wrong = [name for name in _OF_OTHER_LABS if getattr(given, name) not in (None, False)]
+    wrong = [name for name in _OF_OTHER_LABS if (value := getattr(given, name)) is not None and value is not False]
     if wrong:
         return refuse(f"--{wrong[0].replace('_', '-')} goes without a saved lab, which says what its clusters are")
     given.lab, port, saved = path, PORT if given.port is None else given.port, lab.snapshot()
@@ -118,4 +130,4 @@ def _options(path: str, options: list[str]) -> argparse.Namespace:
     return parser.parse_args(options)
 
 
-_OF_OTHER_LABS = ("config", "data", "lab", "audit_dir", "edition", "service_version", "fips", "seed")
+_OF_OTHER_LABS = ("config", "data", "contents", "lab", "audit_dir", "edition", "service_version", "fips", "seed")

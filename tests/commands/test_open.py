@@ -54,6 +54,9 @@ def test_the_run_up_to_there_is_played(saved: str, name: str, begins: str) -> No
         (["x.lab", "--play", "no/x.html"], "--play: no/x.html cannot be written"),
         (["x.lab", "--serve", "--lab", "y"], "--lab goes without a saved lab"),
         (["x.lab", "--serve", "--seed", "8"], "--seed goes without a saved lab"),
+        (["x.lab", "--serve", "--seed", "0"], "--seed goes without a saved lab"),
+        (["x.lab", "--serve", "--contents", "y"], "--contents goes without a saved lab"),
+        (["x.lab", "--play", "x.html", "--serve", "--lab", "y"], "--play and --serve: expected one of them"),
     ],
 )
 def test_what_cannot_be_used_is_refused(
@@ -61,6 +64,31 @@ def test_what_cannot_be_used_is_refused(
 ) -> None:
     assert main(["open", *arguments]) == 2
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("saved")
+def test_of_a_lab_without_a_trace_no_timeline_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    lab = Lab(Lab.pair().blueprint, trace=False)
+    lab.replicate("paris", "tokyo")
+    lab.save("silent.lab")
+
+    assert main(["open", "silent.lab"]) == 0
+    assert "\n\ntimeline: the lab keeps no trace\n\nledger:" in capsys.readouterr().out
+
+
+def test_a_lab_that_cannot_be_shown_is_refused_by_name(
+    saved: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(lab: Lab) -> None:
+        raise KeyError("in no lab")
+
+    monkeypatch.setattr(Lab, "map", fail)
+    assert main(["open", saved]) == 2
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", "x.lab: the lab in it cannot be shown: KeyError: 'in no lab'\n")
+    monkeypatch.setenv("LABKIT_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        main(["open", saved])
 
 
 @pytest.mark.slow

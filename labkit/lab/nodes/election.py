@@ -128,7 +128,7 @@ def _next_term(store: Storage, lease: Lease | None) -> int:
     while True:
         try:
             store.claim(newest)
-        except StaleTerm:
-            newest += 1
+        except StaleTerm as stale:
+            newest = stale.newest
         else:
             return newest + 1

@@ -39,13 +39,17 @@ class StoreError(Internal):
 
 
 class StaleTerm(RuntimeError):
-    """A node that has lost the leadership tried to commit."""
+    """A node that has lost the leadership tried to commit; ``newest`` is the newest term claimed."""
+
+    newest = 0
 
 
 def check_term(term: int, newest: int) -> None:
     """Raise StaleTerm for a term below the newest one claimed."""
     if term < newest:
-        raise StaleTerm(f"term {term} is over: a newer leader claimed term {newest}")
+        stale = StaleTerm(f"term {term} is over: a newer leader claimed term {newest}")
+        stale.newest = newest
+        raise stale
 
 
 class Storage(Protocol):

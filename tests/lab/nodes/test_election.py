@@ -177,6 +177,14 @@ def test_a_leader_whose_term_is_over_follows():
     assert stand(store, "paris-1", 0, 10 + LEASE_NS).lease.term == 10
 
 
+def test_however_many_terms_are_over_the_next_one_is_found_at_once() -> None:
+    store = MemoryStorage()
+    stand(store, "paris-1", 0, 10)
+    store.claim(1 << 40)
+
+    assert stand(store, "paris-1", 0, 10 + LEASE_NS).lease.term == (1 << 40) + 1
+
+
 def test_a_stored_lease_is_read_once_and_a_damaged_one_each_time() -> None:
     store = MemoryStorage()
     write_lease(store, Lease("paris-1", 3, 5))
