@@ -223,7 +223,7 @@ class Lab(Bench, but="dashboard serve"):
             broken=lambda: self.invariants.broken.values(),
             now_ns=lambda: self.now,
             trace=self.trace,
-            pictures=lambda: (self.map(), self.timeline()),
+            pictures=lambda: (self.map(), self.timeline()) if self.trace.enabled else (self.map(),),
         )
 
 

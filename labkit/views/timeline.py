@@ -78,8 +78,10 @@ def of_lab(queries: Queries, start: Instant = None, end: Instant = None) -> Pict
 
 
 def layout_of_lab(queries: Queries, start: Instant = None, end: Instant = None) -> TimelineLayout:
-    """Place the timeline of a lab up to now, or between two instants."""
+    """Place the timeline of a lab up to now, or between two instants; ValueError where it keeps no trace."""
     parts = queries.parts
+    if not parts.trace.enabled:
+        raise ValueError("timeline: expected a lab that keeps a trace, got one with trace=False")
     nodes = {plan.name: plan.node_names for plan in parts.blueprint.clusters}
     records = Records(parts.trace, parts.ledger, nodes, queries.lags)
     return layout(contents_of(records, window_of(parts.now, start, end)))

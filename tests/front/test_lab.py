@@ -90,6 +90,16 @@ def test_the_pictures_are_those_of_the_views(calm):
     assert repr(calm.measures) == repr(Measures(calm.queries))
 
 
+def test_a_lab_without_a_trace_has_no_timeline_and_its_dashboard_shows_none():
+    lab = Lab(Lab.pair().blueprint, trace=False)
+    with pytest.raises(ValueError, match="timeline: expected a lab that keeps a trace, got one with trace=False"):
+        lab.timeline()
+    lab.run("1s")
+    page = lab.dashboard().page
+    assert lab.map().svg in page
+    assert "Timeline of the lab" not in page
+
+
 def test_two_labs_are_compared_and_nothing_else(calm):
     other = calm.branch("other")
     other.crash("tokyo")
