@@ -10,7 +10,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +31,39 @@ MAX_BAR_NS = 3_000 * SECOND_NS
 SAVED_TO = "saved.lab"
 
 
+class CannotSave(ValueError):
+    """A lab cannot be saved where it is asked for."""
+
+
+def judge_saving(at_ns: int | None, target: str | None, files: Sequence[str], report: str | None) -> None:
+    """Raise CannotSave where a lab would never be saved, or where it would replace another file of the command."""
+    if target == "":
+        raise CannotSave("--save-to: expected the name of a file, got ''")
+    if at_ns is None:
+        if target is not None:
+            raise CannotSave("--save-to: expected --save-at too, the instant at which the lab is saved, such as 20s")
+        return
+    place = os.path.realpath(SAVED_TO if target is None else target)
+    others = {os.path.realpath(path): path for path in files}
+    others |= {} if report is None else {os.path.realpath(report): f"--report {report}"}
+    if place in others:
+        raise CannotSave(f"--save-to: expected a file of its own for the lab, got that of {others[place]}")
+
+
 class SavePoint:
     """Where and when a lab is saved; without an instant it never is.  ``code`` is not 0 where it could not be."""
 
     def __init__(self, at_ns: int | None, target: str | None) -> None:
         self._at_ns, self._target = at_ns, target or SAVED_TO
         self.code = AS_EXPECTED
+
+    def end(self) -> None:
+        """Say that nothing was saved, where a run was stopped before its instant."""
+        if self._at_ns is not None:
+            print(
+                f"--save-at: nothing was saved; the run was stopped before {format_duration(self._at_ns)}",
+                file=sys.stderr,
+            )
 
     def look(self, lab: Lab) -> None:
         """Save the lab once nothing more falls due up to the instant, or its scenario has ended before."""
@@ -74,6 +101,7 @@ def play_one(path: str, scenario: Scenario, seed: int, given: argparse.Namespace
         if not quiet:
             introduce(scenario)
         stopped = run_lab(lab, quiet=quiet, look=saving.look)
+        saving.end()
         verdict = judged(lab, alone=[*scenario.all_seeds] == [seed])
     except Exception as error:
         if os.environ.get("LABKIT_TRACEBACK"):

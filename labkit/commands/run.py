@@ -7,7 +7,7 @@ import os
 from collections import Counter
 
 from labkit.commands.exit_codes import MEANINGS, STOPPED, refuse, report_bug, worst
-from labkit.commands.playing import play_one
+from labkit.commands.playing import CannotSave, judge_saving, play_one
 from labkit.commands.run_many import UnknownCombination, chosen, play_many
 from labkit.commands.run_report import CannotReport, judge_target
 from labkit.commands.scenario_files import scenario_files, with_names
@@ -25,6 +25,10 @@ def run(given: argparse.Namespace) -> int:
             return refuse(str(error))
     if given.save_at is not None and len(files.paths) > 1:
         return refuse(f"--save-at: expected one file to run, got {len(files.paths)}; each would write to one place")
+    try:
+        judge_saving(given.save_at, given.save_to, files.paths, given.report)
+    except CannotSave as error:
+        return refuse(str(error))
     played: list[int] = []
     for number, path in enumerate(files.paths):
         if number and not given.quiet:

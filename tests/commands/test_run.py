@@ -268,6 +268,37 @@ def test_an_interrupt_says_where_it_stopped_and_what_was_measured(
 
 
 @pytest.mark.usefixtures("interrupted")
+def test_an_interrupt_before_the_lab_is_saved_is_said(written: Written, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-q", written("x.lab.yaml", LONG), "--save-at", "9s"]) == 130
+    assert "--save-at: nothing was saved; the run was stopped before 9s\n" in capsys.readouterr().err
+    assert not Path("saved.lab").exists()
+
+    assert main(["run", "-q", "x.lab.yaml", "--save-at", "2s"]) == 130
+    assert "nothing was saved" not in capsys.readouterr().err
+    assert Path("saved.lab").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--save-to", "q.lab"], "--save-to: expected --save-at too, the instant at which the lab is saved"),
+        (["--save-to", "", "--save-at", "1s"], "--save-to: expected the name of a file, got ''"),
+        (["--save-to", "./x.lab.yaml", "--save-at", "1s"], "a file of its own for the lab, got that of x.lab.yaml"),
+        (["--save-to", "r.html", "--save-at", "1s", "--report", "r.html"], "the lab, got that of --report r.html"),
+    ],
+)
+def test_a_lab_is_saved_to_a_file_of_its_own_or_the_run_refused(
+    arguments: list[str], why: str, written: Written, texts: dict[int, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", written("x.lab.yaml", texts[0]), *arguments]) == 2
+    output = capsys.readouterr()
+    assert why in output.err
+    assert output.out == ""
+    assert Path("x.lab.yaml").read_text() == texts[0]
+    assert [path.name for path in Path().iterdir()] == ["x.lab.yaml"]
+
+
+@pytest.mark.usefixtures("interrupted")
 def test_an_interrupt_ends_a_series(
     written: Written, texts: dict[int, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
