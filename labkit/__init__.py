@@ -55,3 +55,8 @@ def __getattr__(name: str) -> Any:
             gc.enable()
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """Return what completion offers: the public names, and those of Python itself."""
+    return sorted([*__all__, *[name for name in globals() if name.startswith("__")]])

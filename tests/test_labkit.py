@@ -52,3 +52,13 @@ def test_nothing_is_collected_while_it_is_loaded_nor_right_after() -> None:
     run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
 
     assert run.stdout.split() == ["0"]
+
+
+def test_completion_offers_the_public_names_only() -> None:
+    code = "import labkit; print(*[name for name in dir(labkit) if not name.startswith('__')])"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    ).stdout
+
+    assert shown.split() == sorted(labkit.__all__)
+    assert "__version__" in dir(labkit)

@@ -332,10 +332,10 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         name = kept_text("name", "a name for the rule", name)
         if not callable(check) and not isinstance(check, Mapping):
             raise wrong("check", "a function of the lab, or a condition such as {'lag': {'at most': 200}}", check)
+        if name in STANDING:
+            raise ValueError(f"name: expected another name than that of a rule of each lab, got {name!r}")
         self._refuse_in_check()
         if isinstance(check, Mapping):
-            if name in STANDING:
-                raise ValueError(f"name: expected another name than that of a rule of each lab, got {name!r}")
             with self.parts.turns:
                 self._conditions.watch(name, check)
             self._watched.pop(name, None)

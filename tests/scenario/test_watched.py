@@ -106,3 +106,5 @@ def test_what_is_wrong_with_a_condition_is_said(lab: Lab, given: Any, said: str)
 def test_a_condition_has_a_name_of_its_own(lab: Lab) -> None:
     with pytest.raises(ValueError, match="expected another name than that of a rule of each lab"):
         lab.watch("one primary", SHORT)
+    with pytest.raises(ValueError, match="expected another name than that of a rule of each lab"):
+        lab.watch("one primary", lambda lab: True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from labkit.front.lab_file.errors import LabFileError
+from labkit.front.lab_file.errors import LabFileError, LabTooLarge
 
 MAX_ITEMS = 16_000_000
 MAX_DEPTH = 700  # a body of 300 lists inside one another, each a tag and an array, somewhere in a lab
@@ -50,7 +50,7 @@ def end_of_item(data: bytes, start: int, tags: Container[int]) -> int:
         if at > size or inside > size - at:
             raise LabFileError(f"byte {min(at, size)}: expected more bytes, got the end")
         if items > MAX_ITEMS:
-            raise LabFileError(f"expected at most {MAX_ITEMS:,} items, got more")
+            raise LabTooLarge(f"expected at most {MAX_ITEMS:,} items, got more")
         if inside:
             left.append(inside)
             if len(left) > MAX_DEPTH:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from labkit.front.lab_file.encoding import is_kept
-from labkit.front.lab_file.errors import LabFileError
+from labkit.front.lab_file.errors import LabFileError, LabTooLarge
 from labkit.front.lab_file.lab_file import MAX_FILE_BYTES, LabFile, packed, unpacked
 from labkit.front.lab_file.state_shape import has_same_names
 from labkit.lab.snapshot import Snapshot
@@ -37,7 +37,13 @@ def write_file(path: str | Path, snapshot: Snapshot, left_out: tuple[str, ...]) 
     asked = _judged(path)
     target = Path(os.path.realpath(asked))
     judge_place(asked)
-    data = packed(LabFile(snapshot=snapshot, left_out=left_out, written_by=f"labkit {_version()}"))
+    try:
+        data = packed(LabFile(snapshot=snapshot, left_out=left_out, written_by=f"labkit {_version()}"))
+    except LabTooLarge as error:
+        remedy = "save earlier, or make the lab with trace=False, which keeps much less"
+        raise LabTooLarge(f"{asked}: {error}; {remedy}") from None
+    except LabFileError as error:
+        raise LabFileError(f"{asked}: {error}") from None
     try:
         _put(target, data)
     except OSError as error:  # it names the file beside it, or none

@@ -8,3 +8,7 @@ class LabFileError(ValueError):
 
     Nothing was opened, and nothing was written.
     """
+
+
+class LabTooLarge(LabFileError):
+    """A lab has more than a file may hold."""

@@ -13,7 +13,7 @@ import zlib
 from dataclasses import dataclass
 
 from labkit.front.lab_file.encoding import judge_contents, known_names, names_of_fields, read, write
-from labkit.front.lab_file.errors import LabFileError
+from labkit.front.lab_file.errors import LabFileError, LabTooLarge
 from labkit.front.lab_file.state_shape import judge_plans, judge_state, judge_uses
 from labkit.lab.snapshot import Snapshot
 from labkit.service.arguments import shown
@@ -43,7 +43,7 @@ def packed(lab_file: LabFile) -> bytes:
     about = {"written_by": lab_file.written_by, "left_out": lab_file.left_out, "records": names_of_fields()}
     contents = write(about) + write(lab_file.snapshot)
     if len(contents) > MAX_UNPACKED_BYTES:
-        raise LabFileError(f"the lab needs {len(contents):,} bytes; a file holds at most {MAX_UNPACKED_BYTES:,}")
+        raise LabTooLarge(f"the lab needs {len(contents):,} bytes; a file holds at most {MAX_UNPACKED_BYTES:,}")
     judge_contents(contents)
     digest = hashlib.sha256(contents).hexdigest()
     lines = f"labkit lab, format {FORMAT}\n{WARNING.decode()}\n{len(contents)} bytes unpacked, sha256 {digest}\n"

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.front.lab_file import disk
+from labkit.front.lab_file import bounds, disk, lab_file
 from labkit.front.lab_file.disk import open_file, read_file, write_file
-from labkit.front.lab_file.errors import LabFileError
+from labkit.front.lab_file.errors import LabFileError, LabTooLarge
 from labkit.lab.snapshot import Snapshot
 
 
@@ -74,6 +74,20 @@ def test_what_cannot_be_written_is_named(small_snapshot: Snapshot, path: Path):
         with pytest.raises(OSError, match=f"directory: '{target}'$"):
             write_file(target, small_snapshot, ())
     assert not os.listdir(path.parent)
+
+
+def test_a_lab_that_no_file_can_hold_is_refused_with_the_file_and_what_to_do(
+    small_snapshot: Snapshot, path: Path, monkeypatch
+):
+    strange = replace(small_snapshot, state={**small_snapshot.state, "console": {"value": 1j}})
+    with pytest.raises(LabFileError, match=r"x\.lab: the lab holds a value that cannot be saved"):
+        write_file(path, strange, ())
+    for module, bound in ((bounds, "MAX_ITEMS"), (lab_file, "MAX_UNPACKED_BYTES")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, bound, 50)
+            with pytest.raises(LabTooLarge, match=r"x\.lab: .* or make the lab with trace="):
+                write_file(path, small_snapshot, ())
+    assert not path.exists()
 
 
 def test_a_file_is_named_with_what_is_wrong_with_it(path: Path, monkeypatch):
