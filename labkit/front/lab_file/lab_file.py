@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from labkit.front.lab_file.encoding import judge_contents, known_names, names_of_fields, read, write
 from labkit.front.lab_file.errors import LabFileError, LabTooLarge
+from labkit.front.lab_file.part_shapes import judge_parts
 from labkit.front.lab_file.state_shape import judge_plans, judge_state, judge_uses
 from labkit.lab.snapshot import Snapshot
 from labkit.service.arguments import shown
@@ -68,6 +69,7 @@ def unpacked(data: bytes) -> LabFile:
     if type(snapshot) is not Snapshot or end != len(contents):
         raise LabFileError("expected one lab, and nothing behind it")
     judge_state(snapshot.state)
+    judge_parts(snapshot.state)
     judge_plans(snapshot.blueprint, snapshot.state)
     judge_uses(snapshot.blueprint)
     return LabFile(snapshot=snapshot, left_out=left_out, written_by=written_by)
