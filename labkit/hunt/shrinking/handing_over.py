@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from labkit.hunt.drawing import Drawn
 from labkit.hunt.findings import EXCEPTION, SeedFinding, Signature, exception_of, signature_of
 from labkit.hunt.shrinking.other_roots import without_idle_faults
+from labkit.hunt.shrinking.outcomes import as_it_went
 from labkit.hunt.shrinking.shrinker import Shrinker
 from labkit.hunt.world import World, run_of, world_of
 from labkit.hunt.writing import written
@@ -54,10 +55,10 @@ def hand_over(drawn: Drawn, finding: SeedFinding, operator: str) -> FoundFile | 
 def _found(shrinker: Shrinker, title: str, origin: tuple[str, ...], runs: int = 0) -> FoundFile | None:
     """Return what was shrunk as a file, if it breaks again; ``runs`` are those that it took before."""
     data = {**shrinker.best, "scenario": title}
-    text = written(data, origin)
-    if not breaks_again(text, shrinker.signature):
-        return None
-    return FoundFile(file_name(shrinker.signature), text, len(data["timeline"]), runs + shrinker.runs)
+    for text in dict.fromkeys((written(as_it_went(data), origin), written(data, origin))):
+        if breaks_again(text, shrinker.signature):
+            return FoundFile(file_name(shrinker.signature), text, len(data["timeline"]), runs + shrinker.runs)
+    return None
 
 
 def breaks_again(text: str, signature: Signature) -> bool:

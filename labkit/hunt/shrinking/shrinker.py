@@ -3,7 +3,8 @@
 1. A candidate is played under the strict rule and only up to what breaks; one that was played is not played again.
 2. First what is far from what broke goes at once: all steps but those that led to it, then all between two that are
    needed.
-3. Where steps are left out, the others may be refused: those that are go too, and so do faults without effect.
+3. Where steps are left out, the others may be refused: those that are go too, and so do faults without effect.  Where
+   it does not break without these, they stay as far as the candidate says that they may be refused.
 4. Each pass first tries all that it can do at once, then one thing after the other.
 5. The order is that of what costs a reader most: clusters and clients, steps, kinds, values, instants, seed.
    Several steps together are tried only where nothing goes alone.
@@ -20,7 +21,7 @@ from labkit.hunt.shrinking import parts, steps, values
 from labkit.hunt.shrinking.failing_run import FailingRun, failing_run, is_late
 from labkit.hunt.shrinking.flattening import flattened, is_flat, whole_end
 from labkit.hunt.shrinking.idle_steps import not_done, without_effect
-from labkit.hunt.world import World, run_of
+from labkit.hunt.world import World, read, run_of
 from labkit.hunt.writing import written
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.running import STARTING, WORKING
@@ -85,9 +86,10 @@ class Shrinker:
             if failing is None or _is_as_written(failing.world):
                 self._keep(text, failing)
             elif failing.world is not None:
-                self._keep(text, None)
+                self._keep(text, failing if _is_as_expected(failing.world, candidate) else None)
                 others = steps.without(_idle_places(failing.world))
-                return self.attempt(lambda data: edit(data) and others(data))
+                if self.attempt(lambda data: edit(data) and others(data)):
+                    return True
         return self.attempt(edit)
 
     def _flatten(self) -> bool:
@@ -183,6 +185,17 @@ class Shrinker:
 def _is_as_written(world: World | None) -> bool:
     """Whether every step was done, and began when it is written; not known where labkit raised."""
     return world is not None and not not_done(world) and not is_late(world)
+
+
+def _is_as_expected(world: World, data: Data) -> bool:
+    """Whether a run in which every step might be refused is, step by step, what data expects, if it can be a file."""
+    try:
+        expected = read(data).timeline
+    except ScenarioError:
+        return False
+    return not is_late(world) and all(
+        result.as_expected(expected[result.number - 1]) for result in run_of(world).results
+    )
 
 
 def _idle_places(world: World) -> tuple[int, ...]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from labkit.cli import main
+from labkit.hunt.drawing import drawn
 from labkit.hunt.exploration import Exploration
-from labkit.hunt.findings import Signature
-from labkit.hunt.shrinking.handing_over import breaks_again, file_name
+from labkit.hunt.findings import Signature, findings_of
+from labkit.hunt.labs import lab_data
+from labkit.hunt.shrinking.handing_over import breaks_again, file_name, hand_over
+from labkit.hunt.world import read, world_of
+from labkit.lab.plan.blueprint import pair
 
 SPLIT = Signature("one primary", "operator", "request", ("survivor",))
 
@@ -68,3 +73,20 @@ def test_a_step_that_is_not_as_written_is_not_handed_over(careless: Exploration,
 )
 def test_the_name_of_a_file(signature: Signature, name: str):
     assert file_name(signature) == name
+
+
+def test_a_step_that_is_needed_though_it_is_refused_says_that_it_is():
+    timeline = [
+        {"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "1s", "late": "ok"},
+        {"do": "crash-in-commit", "target": "paris", "at": "10s", "fails": "maybe", "idle": "fine"},
+        {"do": "ask", "cluster": "paris", "method": "POST", "path": "auth/token/create", "at": "11s", "fails": "maybe"},
+    ]
+    data = {"scenario": "x", "seed": 0, "lab": lab_data(pair()), "timeline": timeline, "end": "60s"}
+    data["always"] = [{"name": "none waits", "in doubt": 0, "from": "55s"}]
+    finding = findings_of(world_of(read(data)).run("60s"), 0)[0]
+
+    found = hand_over(replace(drawn(0, "careless"), data=data), finding, "careless")
+
+    assert found is not None
+    assert "path: auth/token/create, at: 11s, fails: true}" in found.text
+    assert all(mark not in found.text for mark in ("maybe", "late:", "idle:"))

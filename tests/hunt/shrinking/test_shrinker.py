@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from labkit.hunt.findings import Signature
+from labkit.hunt.findings import Signature, signature_of
 from labkit.hunt.labs import lab_data
 from labkit.hunt.shrinking import shrinker as module
 from labkit.hunt.shrinking.failing_run import FailingRun, failing_run
 from labkit.hunt.shrinking.shrinker import Shrinker
 from labkit.hunt.shrinking.steps import without
+from labkit.hunt.world import read, world_of
 from labkit.hunt.writing import written
-from labkit.lab.plan.blueprint import triangle
+from labkit.lab.plan.blueprint import pair, triangle
 
 SPLIT = Signature("one primary", "operator", "request", ("survivor",))
 TIMELINE: list[dict[str, Any]] = [
@@ -103,3 +104,33 @@ def test_what_cannot_be_a_file_is_no_run():
 
     assert not shrinker.shrink()
     assert shrinker.runs == 0
+
+
+def test_around_a_step_that_is_needed_though_it_is_refused_others_go():
+    lab = lab_data(pair())
+    timeline = [
+        {"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "1s"},
+        {"do": "reindex", "cluster": "tokyo", "at": "8s", "fails": "maybe"},
+        {"do": "crash-in-commit", "target": "paris", "at": "10s"},
+        {"do": "ask", "cluster": "paris", "method": "POST", "path": "auth/token/create", "at": "11s", "fails": "maybe"},
+    ]
+    data = {"scenario": "x", "seed": 0, "lab": lab, "timeline": timeline, "end": "60s"}
+    data["always"] = [{"name": "none waits", "in doubt": 0, "from": "55s"}]
+    world = world_of(read(data)).run("60s")
+    shrinker = Shrinker(data, signature_of(world, world.invariants.broken["none waits"]))
+
+    assert shrinker.shrink()
+    assert [step["do"] for step in shrinker.best["timeline"]] == ["replicate", "crash-in-commit", "ask"]
+
+
+def test_a_candidate_that_is_a_file_only_while_its_steps_may_be_refused_does_not_break():
+    timeline = [
+        {"do": "replicate", "primary": "paris", "secondary": "lima", "at": "1s"},
+        {"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "4s"},
+        {"do": "repoint", "cluster": "tokyo", "to": "paris", "at": "8s"},
+        {"do": "promote", "cluster": "lima", "at": "20s"},
+    ]
+    shrinker = Shrinker({**DATA, "timeline": timeline}, SPLIT)
+
+    assert shrinker.leave_out(without((1,)))
+    assert [step["do"] for step in shrinker.best["timeline"]] == ["replicate", "promote"]
