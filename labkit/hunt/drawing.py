@@ -12,6 +12,7 @@ from labkit.hunt.operators import OPERATOR_BLOCKS, more_requests
 from labkit.hunt.quiet import QUIET_NS, undo_all
 from labkit.hunt.schedule import Schedule, StepData
 from labkit.hunt.swarm import RUNBOOK, Swarm, drawn_swarm
+from labkit.scenario.file_parts import MAX_TIMELINE_STEPS
 from labkit.scenario.value_types import write_duration
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.vault.storage.interruption import BETWEEN
@@ -22,6 +23,7 @@ FIRST_NS, LAST_NS = 7 * SECOND_NS, 45 * SECOND_NS
 LUCK_BEFORE_NS = SECOND_NS // 2
 COMMIT = "crash in a commit"
 JOINING = ("replicate", "enable-secondary")
+MAX_DRAWN = 14
 PAUSES_MS = (50, 200, 700, 1_500, 3_000, 6_000)
 
 
@@ -48,16 +50,30 @@ class Drawn:
     quiet_from: int
     shared: int | None = None
 
+    @property
+    def is_too_long(self) -> bool:
+        """Whether no file can have so many steps."""
+        return len(self.data["timeline"]) > MAX_TIMELINE_STEPS
+
 
 def drawn(seed: int, operator: str = RUNBOOK, beginning: Beginning | None = None) -> Drawn:
-    """Draw the scenario of a seed."""
+    """Draw the scenario of a seed, with fewer faults and runbooks where a file could not have all its steps.
+
+    Where its beginning and its quiet are too many steps by themselves, no file can have it.
+    """
+    tried = (_drawn(seed, operator, beginning, most) for most in range(MAX_DRAWN, 0, -1))
+    return next((found for found in tried if not found.is_too_long), None) or _drawn(seed, operator, beginning, 0)
+
+
+def _drawn(seed: int, operator: str, beginning: Beginning | None, most: int) -> Drawn:
+    """Draw the scenario of a seed with so many faults and runbooks at most, and as many requests beside them."""
     draws = Draws(operator, seed)
     start = beginning or _beginning(draws)
     names = _names(start.lab)
     swarm = drawn_swarm(seed, operator, draws, _lacking(start.lab, names))
     schedule = Schedule(names, start.from_ns)
-    _fill(schedule, draws, swarm, draws.between(5, 14))
-    _scatter(schedule, draws.apart("scattered"), swarm, start.from_ns)
+    _fill(schedule, draws, swarm, min(most, draws.between(5, MAX_DRAWN)))
+    _scatter(schedule, draws.apart("scattered"), swarm, start.from_ns, most)
     schedule.now_ns = max(schedule.now_ns, LAST_NS) + 3 * SECOND_NS
     above = start.steps if beginning is None else (*start.steps, _luck(seed, start.from_ns))
     drawn_steps = len(above) + len(schedule.end())
@@ -100,13 +116,13 @@ def _fill(schedule: Schedule, draws: Draws, swarm: Swarm, count: int) -> None:
         schedule.now_ns += draws.one_of(PAUSES_MS) * MILLISECOND_NS
 
 
-def _scatter(schedule: Schedule, draws: Draws, swarm: Swarm, from_ns: int) -> None:
+def _scatter(schedule: Schedule, draws: Draws, swarm: Swarm, from_ns: int, most: int) -> None:
     """Put in what too few schedules would have: more requests, and a crash between two keys of a commit.
 
     Half of them come early, while most clusters are still open and what they were at first.
     """
     after_ns = schedule.now_ns
-    for _ in range(draws.between(4, 12) if "requests" in swarm.blocks else 0):
+    for _ in range(min(most, draws.between(4, 12)) if "requests" in swarm.blocks else 0):
         schedule.now_ns = from_ns + _at_any_time(draws)
         more_requests(schedule, draws, swarm)
         after_ns = max(after_ns, schedule.now_ns)

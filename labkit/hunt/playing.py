@@ -13,6 +13,7 @@ from labkit.hunt.shared_start import world_from
 from labkit.hunt.world import World, read, run_of, world_of
 from labkit.lab.fault_meters import FaultMeters
 from labkit.lab.fault_table import DECIDED
+from labkit.scenario.file_parts import MAX_TIMELINE_STEPS
 from labkit.scenario.running import Run
 from labkit.scenario.witnesses import EFFECTS, had_effect
 
@@ -22,6 +23,7 @@ WITNESSED = frozenset(
 """Faults of which it is known whether they met anything; nothing shows that a clock was read."""
 
 RAISED = "labkit raised"
+TOO_LONG = f"steps: those of the beginning leave no room in the {MAX_TIMELINE_STEPS} of a file"
 
 
 class PlayedSeed(NamedTuple):
@@ -45,6 +47,8 @@ class PlayedSeed(NamedTuple):
 def play(seed: int, operator: str, beginning: Beginning | None) -> PlayedSeed:
     """Draw the scenario of a seed, play it to its end, and return what became of it."""
     found = drawn(seed, operator, beginning)
+    if found.is_too_long:
+        return PlayedSeed(seed, found.swarm.mode, 0, 0, 0, 0, (), TOO_LONG)
     world: World | None = None
     try:
         scenario = read(found.data)

@@ -41,6 +41,7 @@ from labkit.scenario.value_types import (
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 MAX_SEEDS = 10_000
+MAX_TIMELINE_STEPS = 200
 DISTRIBUTIONS = ("constant", "uniform", "normal", "exponential", "heavy")
 
 
@@ -212,7 +213,9 @@ class FilePart(Part):
     lab: dict[str, Any] = Field(
         description="a mapping of sites, links, clusters and clients, or a file with one such as ../two.lab.yaml"
     )
-    timeline: list[Any] = Field([], max_length=200, description="a list of at most 200 steps")
+    timeline: list[Any] = Field(
+        [], max_length=MAX_TIMELINE_STEPS, description=f"a list of at most {MAX_TIMELINE_STEPS} steps"
+    )
     end: Duration | None = Field(None, description="an instant such as 60s")
     settle: Duration = Field(5 * SECOND_NS, description="a duration such as 5s")
     expect: dict[str, Any] = Field({}, description="a mapping of what is expected such as {lost: 0}")

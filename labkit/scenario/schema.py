@@ -18,7 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from labkit.places import SCENARIO_SUFFIXES
 from labkit.scenario.documents.matrix import EXCLUDE, INCLUDE, MATRIX
 from labkit.scenario.expect_keys import CountRange, ExpectPart, TimeRange
-from labkit.scenario.file_parts import FilePart, LabPart, MatrixPart, fields_of
+from labkit.scenario.file_parts import MAX_TIMELINE_STEPS, FilePart, LabPart, MatrixPart, fields_of
 from labkit.scenario.timed.points import NAMED_STEP
 from labkit.scenario.timed.timed_conditions import TIMED_PARTS
 from labkit.scenario.value_types import BITS, BYTES, DURATION, LAG, NAME, NUMBER, SHARE
@@ -104,7 +104,7 @@ def schema() -> Schema:
         "seeds": _bare(found["$defs"]["FilePart"]["properties"]["seeds"]),
         MATRIX: _matrix(matrix),
         "lab": {"anyOf": [_defined("LabPart"), path]},
-        "timeline": {"type": "array", "maxItems": 200, "items": _defined("step")},
+        "timeline": {"type": "array", "maxItems": MAX_TIMELINE_STEPS, "items": _defined("step")},
         "expect": _defined("ExpectPart"),
         **{key: _list_of(references[model, "validation"]) for key, model in TIMED_PARTS.items()},
     }

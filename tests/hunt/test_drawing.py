@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from labkit.hunt.beginnings import of_file
 from labkit.hunt.drawing import Beginning, drawn
 from labkit.hunt.world import read
 from labkit.hunt.writing import written
+from labkit.places import shipped_scenarios
+from labkit.scenario.file_parts import MAX_TIMELINE_STEPS
 
 SEEDS = range(60)
 PROGRAM = """
@@ -97,3 +100,13 @@ def test_lab_steps_and_conditions_of_a_beginning_stay():
     )
     assert any(step["do"] == "cloud-outage" for one in found for step in one["timeline"])
     assert all(read(one).over_time for one in found[:5])
+
+
+def test_of_a_beginning_with_many_clusters_no_more_is_drawn_than_a_file_can_have():
+    start = of_file(str(shipped_scenarios()["dr/seven-secondaries"]))
+    found = [drawn(seed, "runbook", start) for seed in range(4)]
+
+    assert max(len(one.data["timeline"]) for one in found) <= MAX_TIMELINE_STEPS
+    assert not any(one.is_too_long for one in found)
+    assert all(one.data["timeline"][-1]["for"] == "6m" for one in found)
+    read(found[3].data)

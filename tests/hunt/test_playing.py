@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from labkit.hunt import playing
-from labkit.hunt.beginnings import of_file
+from labkit.hunt.beginnings import of_blueprint, of_file
 from labkit.hunt.findings import EXCEPTION
-from labkit.hunt.playing import play
+from labkit.hunt.playing import TOO_LONG, PlayedSeed, play
 from labkit.lab.operations.operator_console import OperatorConsole
+from labkit.lab.plan.blueprint import pair
 
 LATE = """
 scenario: its first step does not come about
@@ -63,3 +65,10 @@ def test_a_seed_whose_first_steps_fail_is_not_judged(tmp_path: Path):
     found = play(1, "runbook", of_file(str(path)))
 
     assert (found.left, found.is_judged) == ("step 1, wait, failed and ended the run", False)
+
+
+def test_a_seed_for_which_its_first_steps_leave_no_room_in_a_file_is_not_judged():
+    steps = ({"do": "replicate", "primary": "paris", "secondary": "tokyo", "at": "1s"}, *[{"do": "heal"}] * 190)
+    found = play(1, "runbook", replace(of_blueprint(pair()), steps=steps))
+
+    assert (found.left, found.is_judged, found.findings) == (TOO_LONG, False, ())
