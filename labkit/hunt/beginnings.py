@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from labkit.hunt.drawing import FIRST_NS, Beginning
@@ -34,7 +36,7 @@ def of_file(path: str) -> Beginning:
     return Beginning(
         lab=lab_data(scenario.blueprint),
         steps=tuple(steps),
-        over_time={key: kept for key in CONDITIONS_TAKEN if (kept := _without_steps(key, data.get(key, [])))},
+        over_time=_without_steps({key: data.get(key, []) for key in CONDITIONS_TAKEN}),
         from_ns=max(FIRST_NS, after_ns + waits_ns + 3 * SECOND_NS),
     )
 
@@ -46,10 +48,22 @@ def of_blueprint(blueprint: Blueprint) -> Beginning:
     return Beginning(lab=lab_data(blueprint), steps=tuple(steps))
 
 
-def _without_steps(kind: str, conditions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the conditions that name no step, for those of the file are not played.
+def _without_steps(conditions: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """Return by kind the conditions that name no step, for those of the file are not played.
 
-    Each has a name, that of its place unless the file gives another: it keeps it when others go.
+    Each has a name, that of its place unless the file gives another: it keeps it when others go.  Where another
+    condition has that name, it is that of a place further down at which there is none.
     """
-    named = [{"name": f"{kind} {number}", **condition} for number, condition in enumerate(conditions, 1)]
-    return [condition for condition in named if "after" not in condition]
+    taken = {condition.get("name") for rows in conditions.values() for condition in rows}
+    return {kind: kept for kind, rows in conditions.items() if (kept := [*_named(kind, rows, taken)])}
+
+
+def _named(kind: str, rows: list[dict[str, Any]], taken: set[str | None]) -> Iterator[dict[str, Any]]:
+    """Yield the conditions of a kind that name no step, each with its name."""
+    further = (f"{kind} {number}" for number in count(len(rows) + 1))
+    free = (name for name in further if name not in taken)
+    for number, condition in enumerate(rows, 1):
+        place = f"{kind} {number}"
+        name = condition.get("name") or (next(free) if place in taken else place)
+        if "after" not in condition:
+            yield {"name": name, **condition} | {"name": name}

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from labkit.hunt.beginnings import CONDITIONS_TAKEN
 from labkit.hunt.drawing import Beginning, Drawn, drawn
 from labkit.hunt.findings import SeedFinding, signature_of
 from labkit.hunt.shrinking.handing_over import FoundFile, hand_over
 from labkit.hunt.world import read, run_of, world_of
+from labkit.scenario.file_parts import MAX_TIMELINE_STEPS
+from labkit.scenario.timed.timed_conditions import ALWAYS
 
 CANARY = "the canary"
 
@@ -26,15 +29,19 @@ def canary_of(operator: str, beginning: Beginning | None = None) -> FoundFile | 
 
 
 def _found(first: Drawn, mode: str, operator: str) -> FoundFile | None:
-    """Plant the condition that the first cluster is in a mode."""
+    """Plant the condition that the first cluster is in a mode, in place of those of a file."""
     cluster = next(iter(first.data["lab"]["clusters"]))
     planted = {"name": CANARY, "modes": {cluster: mode}}
-    first = replace(first, data={**first.data, "always": [planted]})
-    world = world_of(read(first.data))
-    run, broken, label = run_of(world), world.invariants.broken, CANARY
-    world.run(until=lambda world: label in broken or run.ended)
-    if label not in broken:
+    data = {key: value for key, value in first.data.items() if key not in CONDITIONS_TAKEN}
+    data["timeline"] = data["timeline"][:MAX_TIMELINE_STEPS]
+    first = replace(first, data={**data, ALWAYS: [planted]})
+    try:
+        world = world_of(read(first.data))
+        world.run(until=lambda world: CANARY in world.invariants.broken or run_of(world).ended)
+    except Exception:  # a finding of the first seed, which is played by itself
         return None
-    violation = broken[label]
+    violation = world.invariants.broken.get(CANARY)
+    if violation is None:
+        return None
     finding = SeedFinding(0, signature_of(world, violation), violation.at_ns, violation.detail)
     return hand_over(first, finding, operator)

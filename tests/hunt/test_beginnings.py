@@ -110,3 +110,14 @@ def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path):
 
     with pytest.raises(ScenarioError):
         of_file(str(path))
+
+
+def test_a_condition_without_a_name_has_none_that_another_has(tmp_path: Path):
+    path = tmp_path / "two.lab.yaml"
+    named = "  - {name: leads to 1, lag: {at most: 7}}\n  - {name: always 2, lag: {at most: 8}}\n"
+    path.write_text(FILE.replace("leads to:\n", f"{named}leads to:\n"))
+    start = of_file(str(path))
+
+    assert [row["name"] for row in start.over_time["always"]] == ["always 5", "leads to 1", "always 2"]
+    assert [row["name"] for row in start.over_time["leads to"]] == ["leads to 2"]
+    read(drawn(0, "runbook", start).data)

@@ -25,15 +25,16 @@ def failing_run(data: Data, signature: Signature, *, strict: bool = True) -> Fai
     Under the strict rule every step up to there is done, and begins when it is written.  ScenarioError when data cannot
     be a file: then nothing is played.
     """
-    world = world_of(read(data))
-    run, broken = run_of(world), world.invariants.broken
+    scenario, world = read(data), None
     try:
+        world = world_of(scenario)
+        run, broken = run_of(world), world.invariants.broken
         world.run(until=lambda world: signature.rule in broken or run.ended or (strict and run.stopped))
     except TimeoutError:
         return None
     except Exception as error:  # what labkit raises is a finding too
         same = signature.rule == EXCEPTION and exception_of(error, 0, 0).signature == signature
-        return FailingRun(world.now, None) if same else None
+        return FailingRun(0 if world is None else world.now, None) if same else None
     violation = broken.get(signature.rule)
     if violation is None or not world.invariants.applies(signature.rule):
         return None

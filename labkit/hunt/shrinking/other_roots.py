@@ -11,7 +11,6 @@ from typing import Any
 from labkit.hunt.findings import Signature, signature_of
 from labkit.hunt.shrinking.idle_steps import without_effect
 from labkit.hunt.world import read, run_of, world_of
-from labkit.scenario.problems import ScenarioError
 
 Data = dict[str, Any]
 
@@ -19,17 +18,15 @@ Data = dict[str, Any]
 def without_idle_faults(data: Data, rule: str) -> tuple[Data, Signature] | None:
     """Leave out the faults that had no effect; return what is left, and what breaks the rule then.
 
-    None where all had one, where the rule holds without them, or where other steps follow them.
+    None where all had one, where the rule holds without them, where other steps follow them, or where labkit raises.
     """
-    world = world_of(read(data))
-    world.run()
-    idle = without_effect(world)
-    timeline = [step for number, step in enumerate(data["timeline"], 1) if number not in idle]
-    left = {**data, "timeline": timeline}
     try:
+        idle = without_effect(world_of(read(data)).run())
+        timeline = [step for number, step in enumerate(data["timeline"], 1) if number not in idle]
+        left = {**data, "timeline": timeline}
         world = world_of(read(left))
-    except ScenarioError:
+        run, broken = run_of(world), world.invariants.broken
+        world.run(until=lambda world: rule in broken or run.ended)
+    except Exception:  # no file without them, or labkit raises, which is a finding by itself
         return None
-    run, broken = run_of(world), world.invariants.broken
-    world.run(until=lambda world: rule in broken or run.ended)
     return (left, signature_of(world, broken[rule])) if idle and rule in broken else None

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from labkit.hunt.findings import Signature
+from labkit.hunt.findings import EXCEPTION, Signature
 from labkit.hunt.labs import lab_data
+from labkit.hunt.shrinking import failing_run as module
 from labkit.hunt.shrinking.failing_run import failing_run
+from labkit.hunt.world import World
 from labkit.lab.plan.blueprint import pair
 from labkit.scenario.problems import ScenarioError
 
@@ -54,3 +56,13 @@ def test_a_step_that_begins_late_is_not_as_written():
 def test_what_cannot_be_a_file_is_not_played():
     with pytest.raises(ScenarioError):
         failing_run({"scenario": "x"}, SPLIT)
+
+
+def test_a_lab_that_cannot_be_built_is_an_exception_of_labkit(monkeypatch: pytest.MonkeyPatch):
+    def build(*_: object) -> World:
+        raise ZeroDivisionError("a mistake")
+
+    monkeypatch.setattr(module, "world_of", build)
+
+    assert failing_run(data(), Signature(EXCEPTION, "ZeroDivisionError", "failing_run.failing_run")) == (0, None)
+    assert failing_run(data(), SPLIT) is None

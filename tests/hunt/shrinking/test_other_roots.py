@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.hunt.shrinking.other_roots import without_idle_faults
+from labkit.hunt.world import World
 from labkit.lab.invariants import ONE_PRIMARY
 from tests.hunt.shrinking.edits import Data, data
 
@@ -32,3 +33,9 @@ def test_a_fault_without_effect_is_left_out_and_the_root_is_seen_without_it():
 )
 def test_where_that_does_not_help_nothing_is_returned(start: Data, rule: str):
     assert without_idle_faults(start, rule) is None
+
+
+def test_where_labkit_raises_nothing_is_returned(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(World, "run", lambda self, **_: 1 // 0)
+
+    assert without_idle_faults(SPLIT, ONE_PRIMARY) is None
