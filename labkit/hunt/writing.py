@@ -6,7 +6,9 @@ from typing import Any
 
 import yaml
 
-MAX_COLUMNS = 10_000  # a line is never broken
+from labkit.scenario.documents.yaml_positions import is_text_when_plain
+
+MAX_COLUMNS = 1_000_000  # a line is never broken
 LINE_BREAKS = frozenset("\n\r\x85\u2028\u2029")
 """What YAML reads as the end of a line."""
 
@@ -19,8 +21,12 @@ class _Plain(yaml.SafeDumper):
 
 
 def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Write a text; one with ends of lines in it in double quotes, where these have signs of their own."""
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if LINE_BREAKS.isdisjoint(text) else '"')
+    """Write a text; one with ends of lines in it in double quotes, where these have signs of their own.
+
+    One that is a number or the like for whoever reads scenario files is in quotes too: others read some as texts.
+    """
+    style = None if is_text_when_plain(text) else "'"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style if LINE_BREAKS.isdisjoint(text) else '"')
 
 
 _Plain.add_representer(str, _quoted)

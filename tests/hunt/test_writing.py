@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.hunt.writing import flow, written
+from labkit.scenario.documents.yaml_positions import parse
 from tests.examples import examples
 
 TEXT = st.text(max_size=20)
@@ -54,3 +55,18 @@ def test_each_step_link_and_cluster_is_a_line_and_what_comes_twice_is_written_tw
         "  - {do: partition, between: [paris, tokyo]}\n"
         "  - {do: heal, between: [paris, tokyo]}\n"
     )
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(text=st.one_of(TEXT, st.text("+-.0123456789oexE_:~", max_size=6), st.sampled_from(["08", "1e3", "no", "+.5"])))
+def test_a_text_is_that_text_for_the_reader_of_scenario_files(text: str):
+    data = {"scenario": text, "lab": {"sites": [text]}, "timeline": [{"do": text}]}
+
+    assert parse(written(data).encode(), "x").data == data
+
+
+def test_a_long_text_stays_on_its_line():
+    data = {"scenario": "x", "about": "many words " * 4_000, "timeline": [{"text": "many words " * 4_000}]}
+    text = written(data)
+
+    assert (text.count("\n"), parse(text.encode(), "x").data) == (4, data)

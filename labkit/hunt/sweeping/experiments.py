@@ -15,9 +15,10 @@ from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from labkit.hunt.sweeping.settings import Setting, Values, values_of, with_values
+from labkit.hunt.sweeping.settings import Setting, UnusableSetting, Values, value_at, values_of, with_values
+from labkit.hunt.writing import written
 from labkit.scenario.documents.combination import NO_COMBINATION, Combination
-from labkit.scenario.documents.matrix import MATRIX, checked, combinations_of, named, put_in
+from labkit.scenario.documents.matrix import MATRIX, checked, combinations_of, is_use, named, put_in
 from labkit.scenario.documents.shared_lab import with_shared_lab
 from labkit.scenario.documents.yaml_positions import Document, read
 from labkit.scenario.loading import interpret, loads
@@ -62,6 +63,7 @@ def experiments_of(path: str, settings: tuple[Setting, ...] = ()) -> tuple[Exper
     document = with_shared_lab(read(path))
     if settings and document.problems:
         raise document.error(document.problems)
+    _refuse_places_of_the_matrix(document, settings)
     count = prod(len(setting.values) for setting in settings) * len(combinations_of(document).found)
     if count > MAX_EXPERIMENTS:
         raise TooManyExperiments(f"expected at most {MAX_EXPERIMENTS} choices of values, got {count:,}")
@@ -88,6 +90,16 @@ def code_digest() -> str:
     return found.hexdigest()
 
 
+def _refuse_places_of_the_matrix(document: Document, settings: tuple[Setting, ...]) -> None:
+    """Refuse a setting in whose place the matrix puts its values: rows would have these, and none would be played."""
+    has_matrix = isinstance(document.data, dict) and document.data.get(MATRIX) is not None
+    for setting in settings if has_matrix else ():
+        before = value_at(document.data, setting.place)
+        if is_use(before):
+            text = f"expected a place that the matrix leaves alone, got that of {before}; change the values there"
+            raise UnusableSetting(f"--set: {setting.place}: {text}")
+
+
 def _with(document: Document, values: Values) -> Iterator[Experiment]:
     """Yield the experiments of a document: one for each combination of its matrix."""
     document, combinations = checked(document)
@@ -99,7 +111,7 @@ def _with(document: Document, values: Values) -> Iterator[Experiment]:
             problems = {problem: [chosen if chosen.values else NO_COMBINATION] for problem in error.problems}
             raise document.error(named(problems, 1, document)) from None
         played = {key: value for key, value in put_in(document, combination).data.items() if key != MATRIX}
-        text = json.dumps(played, ensure_ascii=False)
+        text = written(played)
         all_values = (*values, *combination.values)
         kept = {key: value for key, value in played.items() if key not in NOT_PLAYED}
         yield Experiment(title, all_values, text, digest_of(kept, all_values, code_digest()))

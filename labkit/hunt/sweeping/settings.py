@@ -63,6 +63,14 @@ def with_values(data: Any, values: Values) -> Any:
     return data
 
 
+def value_at(data: Any, place: str) -> Any:
+    """Return what a file has in a place, None for nothing; raise UnusableSetting where it leads nowhere."""
+    *above, last = place.split(".")
+    for part in above:
+        data = _below(data, part, place)
+    return data.get(last) if isinstance(data, dict) else _below(data, last, place)
+
+
 def _read(text: str) -> Setting:
     place, sign, rest = text.partition("=")
     place = place.strip()
@@ -107,7 +115,7 @@ def _put(data: Any, place: str, value: Any) -> None:
 def _below(data: Any, part: str, place: str) -> Any:
     """Return what a key or the place of a list leads to."""
     if isinstance(data, list):
-        if not (part.isascii() and part.isdigit() and len(part) <= 5 and int(part) < len(data)):
+        if part not in map(str, range(len(data))):
             text = f"expected a place from 0 to {len(data) - 1}, got {part!r}"
             raise UnusableSetting(f"--set: {place}: {text}")
         return data[int(part)]

@@ -205,6 +205,11 @@ class _Use(NamedTuple):
     is_key: bool
 
 
+def is_use(value: Any) -> bool:
+    """Whether a value is one of the matrix, to be put in."""
+    return isinstance(value, str) and _USE.fullmatch(value) is not None
+
+
 def uses_of(document: Document) -> frozenset[FilePosition]:
     """Return where values of the matrix are put in."""
     return frozenset([use.position for use in _uses(document)])

@@ -124,6 +124,11 @@ def parse(source: bytes, name: str) -> Document:
     )
 
 
+def is_text_when_plain(text: str) -> bool:
+    """Whether a text without quotes is read as that text, and not as a number, true, false or nothing."""
+    return not (text in _CONSTANTS or any(kind.fullmatch(text) for kind in (_INTEGER, _BASED, _DECIMAL)))
+
+
 class _Marks:
     """Where the keys and values of a text stand that was read without a mistake; it is walked again for them, once.
 

@@ -8,7 +8,7 @@ import pytest
 
 from labkit.hunt.sweeping.experiments import TooManyExperiments, code_digest, digest_of, experiments_of
 from labkit.hunt.sweeping.settings import UnusableSetting, read_settings
-from labkit.scenario.loading import load
+from labkit.scenario.loading import load, loads
 from labkit.scenario.problems import ScenarioError
 
 TWO = "matrix: {latency: [5ms, 9ms], nodes: [1, 3]}\n"
@@ -79,3 +79,21 @@ def test_what_cannot_be_played_is_refused_before_anything_is(scenario_path: str,
         experiments_of(scenario_path, read_settings(written))
 
     assert said in str(refused.value)
+
+
+def test_a_place_that_the_matrix_gives_its_values_is_refused(scenario_path: str):
+    text = Path(scenario_path).read_text()
+    Path(scenario_path).write_text(TWO + text.replace("latency: 19ms", "latency: $(matrix.latency)"))
+
+    with pytest.raises(UnusableSetting, match=r"the matrix leaves alone, got that of \$\(matrix.latency\)"):
+        experiments_of(scenario_path, read_settings(["lab.links.0.latency=20ms,80ms"]))
+
+
+@pytest.mark.parametrize("written", ["a\\x7fb", "a\\u2028b", "a\\x85b", "08", "1e3"])
+def test_every_text_is_played_as_the_file_has_it(scenario_path: str, written: str):
+    text = Path(scenario_path).read_text()
+    Path(scenario_path).write_text(text.replace("scenario: Cut short", f'scenario: "{written}"'))
+
+    (one,) = experiments_of(scenario_path)
+
+    assert loads(one.text.encode(), "x").title == load(scenario_path).title != "Cut short"

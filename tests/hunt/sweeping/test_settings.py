@@ -58,6 +58,7 @@ def test_what_cannot_be_read(written, said):
         ("lab.link.0.latency", "expected a key that is there, got 'link' — did you mean 'links'?"),
         ("lab.links.1.latency", "expected a place from 0 to 0, got '1'"),
         ("lab.links.-1", "expected a place from 0 to 0, got '-1'"),
+        ("lab.links.00.latency", "expected a place from 0 to 0, got '00'"),
         ("lab.links", "expected the place of one value, got a list"),
         ("end.x", "expected something with keys above x, got '9s'"),
         ("end.x.y", "expected something with keys above x, got '9s'"),
