@@ -15,7 +15,8 @@ from labkit.lab.plan.blueprint import (
     NodeSettings,
     WorkloadPlan,
 )
-from labkit.scenario.value_types import write_duration, write_share
+from labkit.scenario.value_types import BITS, read_duration, write_duration, write_share
+from labkit.service.durations import format_duration
 
 LabData = dict[str, Any]
 CLIENTS_SITE = "lisbon"
@@ -113,22 +114,29 @@ def _as_is(value: Any) -> Any:
 
 
 def _bits(value: int) -> str:
-    return f"{value // 1_000}kbit" if value % 1_000_000 else f"{value // 1_000_000}Mbit"
+    unit = next(unit for unit in ("Mbit", "kbit", "bit") if value % BITS[unit] == 0)
+    return f"{value // BITS[unit]}{unit}"
+
+
+def _duration(duration_ns: int) -> str:
+    """Write a duration for people where that is the same to the nanosecond, else as it is."""
+    text = write_duration(duration_ns)
+    return text if read_duration(text) == duration_ns else format_duration(duration_ns)
 
 
 def _offset(value: int) -> str:
-    return f"{'-' if value < 0 else ''}{write_duration(abs(value))}"
+    return f"{'-' if value < 0 else ''}{_duration(abs(value))}"
 
 
 def _link(plan: LinkPlan) -> LabData:
     keys = {
-        "back_ns": ("back", write_duration),
-        "jitter_ns": ("jitter", write_duration),
+        "back_ns": ("back", _duration),
+        "jitter_ns": ("jitter", _duration),
         "loss_ppm": ("loss", write_share),
         "bandwidth_bps": ("bandwidth", _bits),
         "distribution": ("distribution", _as_is),
     }
-    return {"between": list(plan.between), "latency": write_duration(plan.latency_ns), **_changed(plan, keys)}
+    return {"between": list(plan.between), "latency": _duration(plan.latency_ns), **_changed(plan, keys)}
 
 
 def _cluster(plan: ClusterPlan) -> LabData:
@@ -138,7 +146,7 @@ def _cluster(plan: ClusterPlan) -> LabData:
         "threshold": ("threshold", _as_is),
         "version": ("version", _as_is),
         "backlog_entries": ("backlog", _as_is),
-        "service_ns": ("service time", write_duration),
+        "service_ns": ("service time", _duration),
         "fencing": ("fencing", _as_is),
         "each": ("each", lambda rows: {row.name: _node(row) for row in rows}),
     }
@@ -148,7 +156,7 @@ def _cluster(plan: ClusterPlan) -> LabData:
 def _node(plan: NodeSettings) -> LabData:
     keys = {
         "version": ("version", _as_is),
-        "service_ns": ("service time", write_duration),
+        "service_ns": ("service time", _duration),
         "offset_ns": ("clock", _offset),
         "drift_ppm": ("drift", write_share),
     }
@@ -156,20 +164,20 @@ def _node(plan: NodeSettings) -> LabData:
 
 
 def _balancer(plan: BalancerPlan) -> LabData:
-    keys = {"check_ns": ("check", write_duration), "fall": ("fall", _as_is), "ends_tls": ("ends tls", _as_is)}
+    keys = {"check_ns": ("check", _duration), "fall": ("fall", _as_is), "ends_tls": ("ends tls", _as_is)}
     return {"site": plan.site, "use": list(plan.use), **_changed(plan, keys)}
 
 
 def _group(plan: ClientPlan) -> LabData:
     keys = {
         "count": ("count", _as_is),
-        "timeout_ns": ("timeout", write_duration),
+        "timeout_ns": ("timeout", _duration),
         "retries": ("retries", _as_is),
-        "backoff_ns": ("backoff", write_duration),
-        "max_backoff_ns": ("backoff limit", write_duration),
+        "backoff_ns": ("backoff", _duration),
+        "max_backoff_ns": ("backoff limit", _duration),
         "jitter_ppm": ("jitter", write_share),
         "budget_ppm": ("retry budget", write_share),
-        "check_ns": ("health check", write_duration),
+        "check_ns": ("health check", _duration),
         "fall": ("fall", _as_is),
         "consistent": ("consistent", _as_is),
         "through": ("through", _as_is),
@@ -181,12 +189,12 @@ def _group(plan: ClientPlan) -> LabData:
 
 def _work(plan: WorkloadPlan) -> LabData:
     keys = {
-        "from_ns": ("from", write_duration),
-        "until_ns": ("until", write_duration),
+        "from_ns": ("from", _duration),
+        "until_ns": ("until", _duration),
         "size_bytes": ("size", lambda size: f"{size}B"),
         "keys": ("keys", _as_is),
         "cas": ("cas", _as_is),
-        "ttl_ns": ("ttl", write_duration),
+        "ttl_ns": ("ttl", _duration),
         "uses": ("uses", _as_is),
         "role": ("role", _as_is),
         "machine": ("machine", _as_is),
@@ -196,4 +204,4 @@ def _work(plan: WorkloadPlan) -> LabData:
         "user": ("user", _as_is),
         "password": ("password", _as_is),
     }
-    return {"do": plan.operation, "every": write_duration(plan.every_ns), **_changed(plan, keys)}
+    return {"do": plan.operation, "every": _duration(plan.every_ns), **_changed(plan, keys)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from labkit.hunt.draws import Draws
@@ -10,6 +12,7 @@ from labkit.hunt.world import read
 from labkit.lab.plan.blueprint import Blueprint, pair, triangle
 from labkit.places import shipped_scenarios
 from labkit.scenario.loading import load
+from labkit.scenario.value_types import read_bandwidth, read_duration
 
 SHIPPED = shipped_scenarios()
 
@@ -27,6 +30,22 @@ def test_the_lab_of_every_shipped_file_is_written_and_read_again(name: str):
 
 @pytest.mark.parametrize("blueprint", [pair(), triangle()])
 def test_the_labs_without_a_file_are_too(blueprint: Blueprint):
+    assert read_again(blueprint) == blueprint
+
+
+@pytest.mark.parametrize("written", ["1500bit", "500bit", "33.6kbit", "33kbit", "2Mbit", "1.5Gbit"])
+def test_a_bandwidth_stays_as_it_is(written: str):
+    link, *others = pair().links
+    blueprint = replace(pair(), links=(replace(link, bandwidth_bps=read_bandwidth(written)), *others))
+
+    assert read_again(blueprint) == blueprint
+
+
+@pytest.mark.parametrize("written", ["1.23456ms", "12.345678912s", "1001ns", "80ms", "1h", "1h0.5ms"])
+def test_a_duration_stays_as_it_is(written: str):
+    link, *others = pair().links
+    blueprint = replace(pair(), links=(replace(link, latency_ns=read_duration(written)), *others))
+
     assert read_again(blueprint) == blueprint
 
 
