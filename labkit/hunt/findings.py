@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 from labkit.hunt.world import World
 from labkit.lab.invariants import Violation
+from labkit.scenario.problems import printable
+from labkit.scenario.timed.timed_sections import NO_RULE
 
-EXCEPTION = "exception of labkit"
+EXCEPTION = NO_RULE
 PRIMARY, SURVIVOR, OTHER, CLIENT = "primary", "survivor", "other", "client"
 
 
@@ -27,11 +29,14 @@ class Signature(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The signature in words: ``one primary, after isolate of primary``."""
+        """The signature in words, on one line: ``one primary, after isolate of primary``."""
+        rule = on_one_line(self.rule)
         if not self.what:
-            return f"{self.rule}, {self.origin}" if self.origin else self.rule
+            return f"{rule}, {self.origin}" if self.origin else rule
+        if self.rule == EXCEPTION:
+            return f"{rule}, {self.origin} in {self.what}"
         of = f" of {' and '.join(self.roles)}" if self.roles else ""
-        return f"{self.rule}, after {self.what}{of}"
+        return f"{rule}, after {self.what}{of}"
 
 
 class SeedFinding(NamedTuple):
@@ -46,6 +51,11 @@ class SeedFinding(NamedTuple):
     def is_exception(self) -> bool:
         """Whether labkit itself raised."""
         return self.signature.rule == EXCEPTION
+
+
+def on_one_line(text: str) -> str:
+    """Return a text, the name of a condition for one, as a report and a list of known findings have it."""
+    return printable(" ".join(text.split()))
 
 
 def findings_of(world: World, seed: int) -> list[SeedFinding]:

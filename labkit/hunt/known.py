@@ -8,8 +8,9 @@ from datetime import date
 from typing import NamedTuple
 
 from labkit.hunt.campaign import FindingGroup
+from labkit.hunt.findings import on_one_line
 
-_LINE = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2}) +(?P<signature>[^#]+?) +# +(?P<reason>\S.*)")
+_LINE = re.compile(r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})\s+(?P<signature>(?!# )\S.*?)\s+# +(?P<reason>\S.*)")
 WANTED = "a line such as 2026-05-01 one primary, after flap of other # lines of the office flap"
 
 
@@ -26,15 +27,18 @@ class UnusableKnown(ValueError):
 
 
 def read_known(name: str, text: str) -> tuple[Known, ...]:
-    """Read a file of known findings; empty lines and those that begin with # are left out."""
+    """Read a file of known findings; empty lines and those that begin with # are left out.
+
+    A signature goes up to the first # with a space on both sides.
+    """
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         parts = _LINE.fullmatch(line.rstrip())
         if parts is None or not _is_day(parts["day"]):
             raise UnusableKnown(f"{name}:{number}: expected {WANTED}, got {line.strip()!r}")
-        found.append(Known(parts["day"], parts["signature"], parts["reason"]))
+        found.append(Known(parts["day"], on_one_line(parts["signature"]), parts["reason"]))
     return tuple(found)
 
 

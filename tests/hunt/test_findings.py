@@ -103,6 +103,8 @@ def test_what_labkit_raises_is_a_finding_with_the_function_that_raised():
         (Signature("loss within lag", "beginning"), "loss within lag, beginning"),
         (Signature("x", "fault", "flap", ("other", "primary")), "x, after flap of other and primary"),
         (Signature("x"), "x"),
+        (Signature(EXCEPTION, "KeyError", "lab.run"), "exception of labkit, KeyError in lab.run"),
+        (Signature(" lead\u2028\x7f", "beginning"), "lead ·, beginning"),
     ],
 )
 def test_a_signature_in_words(signature: Signature, text: str):

@@ -84,7 +84,7 @@ def _known(name: str | None) -> tuple[Known, ...]:
     if name is None:
         return ()
     try:
-        with open(name, encoding="utf-8") as file:
+        with open(name, encoding="utf-8-sig") as file:
             return read_known(name, file.read())
     except (OSError, UnicodeDecodeError, ValueError) as error:
         if isinstance(error, UnusableKnown):

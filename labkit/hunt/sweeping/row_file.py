@@ -23,6 +23,9 @@ from labkit.hunt.sweeping.settings import Values
 from labkit.scenario.documents.combination import Combination
 
 CHECKSUM, CHUNK = "checksum", "chunk"
+CODES = (0, 1, 3, 4)
+"""The exit codes of a run."""
+
 _START = b'{"checksum":"'
 MAX_LINE = 1 << 23
 """Bytes of a line, at most."""
@@ -183,14 +186,43 @@ def _read(name: str, file: IO[bytes]) -> Rows:
             return rows
         chunk = _chunk(name, number, line)
         try:
-            values = tuple([(str(key), value) for key, value in chunk["values"]])
+            values = tuple([_value(*pair) for pair in chunk["values"]])
             swept = Swept(str(chunk["title"]), values, str(chunk["experiment"]))
-            read = [SeedRow.of(row) for row in chunk["rows"]]
+            read = [_row(row) for row in chunk["rows"]]
         except (KeyError, TypeError, ValueError):
             raise UnusableRows(f"{name}:{number}: expected a chunk of rows, got something else") from None
         for row in read:
             rows.add(swept, row, number)
     return rows
+
+
+def _value(place: str, value: Any) -> tuple[str, Any]:
+    """Return a value that was swept over, with its place; TypeError for what is none."""
+    if type(place) is not str or type(value) not in (str, int, float, bool):
+        raise TypeError("a value of a sweep is a text, a number, true or false")
+    return place, value
+
+
+def _row(data: dict[str, Any]) -> SeedRow:
+    """Return a row; ValueError or TypeError for what no sweep wrote."""
+    row = SeedRow.of(data)
+    if row.code not in CODES:
+        raise ValueError(f"expected one of the exit codes {CODES}, got {row.code}")
+    for name, value in row._asdict().items():
+        if not _is_like(value, SeedRow._field_defaults.get(name, 0)):
+            raise TypeError(f"expected another kind of value for {name}, got {value!r}")
+    return row
+
+
+def _is_like(value: Any, usual: Any) -> bool:
+    """Whether a value of a row is of the kind of its usual one: texts, a text, a count, or a measure."""
+    if isinstance(usual, tuple):
+        return all(type(text) is str for text in value)
+    if isinstance(usual, str):
+        return type(value) is str
+    if isinstance(usual, int):
+        return type(value) is int and value >= 0
+    return (usual is None and value is None) or (type(value) in (int, float) and value >= 0)
 
 
 def _chunk(name: str, number: int, line: bytes) -> dict[str, Any]:

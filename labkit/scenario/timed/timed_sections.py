@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, Protocol
 
+from labkit.lab.invariants import STANDING
 from labkit.scenario.problems import FilePosition, expected
 from labkit.scenario.timed.points import AfterPoint, WrittenPoint, names_in
 from labkit.scenario.timed.spanning import COVERS
 from labkit.scenario.timed.timed_conditions import TIMED_PARTS, TimedCondition
+
+NO_RULE = "exception of labkit"
+"""What campaigns call an exception of labkit, in the place of a rule."""
 
 Path = tuple[str | int, ...]
 Validate = Callable[[Any, Any, Any], Any]
@@ -39,13 +43,22 @@ def read_timed(data: Mapping[str, Any], validate: Validate, add: Add) -> Iterato
             part = validate(model, raw, path)
             if part is None:
                 continue
-            if part.name is not None and part.name in names:
-                add((*path, "name"), f"expected another name, since '{part.name}' is the name of an item above")
+            if part.name is not None and (taken := _whose(part.name, names)):
+                add((*path, "name"), f"expected another name, since '{part.name}' is {taken}")
             names.add(part.name)
             if part.after is not None and part.after.step not in steps:
                 add((*path, "after"), expected("the number or the name of a step", part.after.step, steps))
                 continue
             yield TimedCondition.of(kind, index + 1, part, _point(part.after, steps))
+
+
+def _whose(name: str, names: Container[str | None]) -> str:
+    """Return what has a name already; empty where nothing has."""
+    if name in names:
+        return "the name of an item above"
+    if name in STANDING:
+        return "a rule of each lab"
+    return "what a campaign calls what labkit raises" if name == NO_RULE else ""
 
 
 def timed_positions(document: PlacedDocument) -> Iterator[tuple[str, FilePosition]]:

@@ -75,7 +75,7 @@ def test_many_findings_are_a_report_of_25_lines_and_each_is_saved(tmp_path: Path
 @pytest.mark.slow
 def test_the_lab_of_a_file_is_explored_and_known_findings_are_named(tmp_path: Path, capsys: Capsys) -> None:
     known = tmp_path / "known"
-    known.write_text(f"2026-05-01 {SPLIT} # x\n")
+    known.write_text(f"2026-05-01 {SPLIT} # x\n", encoding="utf-8-sig")
     code, said = explored("first/failover", "--seeds", "1", "--known", str(known), capsys=capsys)
 
     assert code == 0

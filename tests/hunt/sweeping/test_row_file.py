@@ -106,6 +106,17 @@ def spoilt(text: str) -> str:
         (lambda text: text + "[" * 10_000 + "\n", ":3: expected a line that labkit sweep wrote"),
         (lambda text: text + other_line(rows=[{"seed": 1}]), ":3: expected a chunk of rows, got something else"),
         (lambda text: text + other_line(values=3), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_line(values=[["a", [1, 2]]]), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_line(values=[["a", {}]]), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(code=2), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(code=7), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(seed=-1), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(lost="many"), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(lost=True), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(wrong=[1]), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(rto_s="soon"), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(rpo_s=float("nan")), ":3: expected a chunk of rows, got something else"),
+        (lambda text: text + other_row(error=None), ":3: expected a chunk of rows, got something else"),
     ],
 )
 def test_a_line_that_is_not_as_it_was_written_is_refused_and_stays(path: Path, change, said: str):
@@ -118,6 +129,11 @@ def test_a_line_that_is_not_as_it_was_written_is_refused_and_stays(path: Path, c
     with pytest.raises(UnusableRows), appending(str(path)):
         pass
     assert path.read_bytes() == before
+
+
+def other_row(**changes: object) -> str:
+    """A line whose checksum is right, with something else in its row."""
+    return other_line(rows=[{**SeedRow(7, 0).data(), **changes}])
 
 
 def other_line(**changes: object) -> str:

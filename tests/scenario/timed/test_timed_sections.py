@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from labkit.scenario.problems import ScenarioError
 from labkit.scenario.scenario import Scenario
 from labkit.scenario.timed.points import AfterPoint
 from labkit.scenario.timed.timed_conditions import TIMED_PARTS
@@ -53,3 +54,17 @@ def test_a_saved_scenario_has_its_conditions(vary: Vary, scenario_of: ScenarioOf
     again = Scenario.from_state(scenario.blueprint, scenario.seed, scenario.state())
 
     assert again == replace(scenario, path="", positions={}, lines=())
+
+
+@pytest.mark.parametrize(
+    ("name", "whose"),
+    [
+        ("one primary", "a rule of each lab"),
+        ("exception of labkit", "what a campaign calls what labkit raises"),
+    ],
+)
+def test_a_condition_is_not_called_what_is_no_condition(
+    vary: Vary, scenario_of: ScenarioOf, name: str, whose: str
+) -> None:
+    with pytest.raises(ScenarioError, match=f"expected another name, since '{name}' is {whose}"):
+        scenario_of(f"{vary()}always:\n  - {{name: {name}, lag: 0}}\n")
