@@ -121,7 +121,7 @@ def _group(exploration: Exploration, number: int, group: FindingGroup, folder: s
         why = "as a file it does not break in the same way with every step done as it is written"
         yield f"   no file is handed over: {why}"
     else:
-        yield f"   {folder}{found.name}, {found.steps} step{'' if found.steps == 1 else 's'}"
+        yield f"   {found.line(folder)}"
 
 
 def _seeds(count: int) -> str:

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from errno import EACCES
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from labkit.commands.exit_codes import AS_EXPECTED, BUG, complain, refuse
+from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, BUG, complain, refuse
 from labkit.commands.scenario_files import UnknownScenario, scenario_file, with_names
 from labkit.commands.search.bar import bar
 from labkit.commands.search.counts import jobs, seed_count
 from labkit.commands.terminal import say
 
 if TYPE_CHECKING:
-    from labkit.hunt.exploration import Exploration
     from labkit.hunt.known import Known
 
 SEEDS, OUT = 100, "found"
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def explore(given: argparse.Namespace) -> int:
     """Play a campaign, write what it found, and print the report."""
+    from labkit.commands.search.found_files import write_files
     from labkit.hunt.beginnings import of_file
     from labkit.hunt.campaign import Plan
     from labkit.hunt.explore import explored
@@ -67,15 +69,18 @@ def explore(given: argparse.Namespace) -> int:
     except WorkersLost as error:
         complain(str(error))
         return BUG
-    refused, saved = _write(found, given.out)
-    say(found.report(f"{given.out}/", perf_counter() - began), *_said(saved, given.out))
-    return refused or found.exit_code
+    seconds, written = perf_counter() - began, write_files(found.files, given.out)
+    found = replace(found, files=written.files)
+    say(found.report(f"{given.out}/", seconds), *_first_of([f"saved: {given.out}/{line}" for line in written.saved]))
+    for line in _first_of(written.problems):
+        complain(line)
+    return found.exit_code or (BAD_FILE if written.problems else AS_EXPECTED)
 
 
-def _said(saved: list[str], folder: str) -> list[str]:
-    """Return a line about the saved labs: about the first, and how many more there are."""
-    more = f"; and {len(saved) - 1} more" if len(saved) > 1 else ""
-    return [f"saved: {folder}/{line}{more}" for line in saved[:1]]
+def _first_of(lines: Sequence[str]) -> list[str]:
+    """Return the first of lines that say the like, and how many more there are."""
+    more = f"; and {len(lines) - 1} more" if len(lines) > 1 else ""
+    return [f"{line}{more}" for line in lines[:1]]
 
 
 def _known(name: str | None) -> tuple[Known, ...]:
@@ -114,20 +119,3 @@ def _not_writable(folder: str) -> str:
             with suppress(OSError):  # not made, or another campaign has put something there
                 os.rmdir(name)
     return ""
-
-
-def _write(found: Exploration, folder: str) -> tuple[int, list[str]]:
-    """Write the files; return the exit code of a refusal, else 0, and a line about each saved lab."""
-    from labkit.commands.search.saved_findings import save_beside
-
-    files, saved = [file for file in found.files if file is not None], list[str]()
-    try:
-        if files:
-            os.makedirs(folder, exist_ok=True)
-        for file in files:
-            with open(os.path.join(folder, file.name), "w", encoding="utf-8", newline="\n") as target:
-                target.write(file.text)
-            saved.append(save_beside(file.name, file.text, folder))
-    except (OSError, ValueError) as error:
-        return refuse(f"{folder}: cannot be written: {getattr(error, 'strerror', None) or error}"), saved
-    return AS_EXPECTED, saved

@@ -24,12 +24,22 @@ Data = dict[str, Any]
 
 
 class FoundFile(NamedTuple):
-    """A finding as a file: its name, its text, how many steps it has, and how many runs it took to shrink it."""
+    """A finding as a file: its name, its text, how many steps it has, and how many runs it took to shrink it.
+
+    ``not_written`` is why it is not in the folder into which it was to be written.
+    """
 
     name: str
     text: str
     steps: int
     runs: int
+    not_written: str = ""
+
+    def line(self, folder: str) -> str:
+        """Return where it is and how long, for a report."""
+        if self.not_written:
+            return f"no file: it cannot be written: {self.not_written}"
+        return f"{folder}{self.name}, {self.steps} step{'' if self.steps == 1 else 's'}"
 
 
 def hand_over(drawn: Drawn, finding: SeedFinding, operator: str) -> FoundFile | None:

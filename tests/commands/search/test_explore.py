@@ -149,3 +149,20 @@ def test_files_that_cannot_be_used(tmp_path: Path, capsys: Capsys) -> None:
     ):
         assert main(["explore", *arguments]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_hides_no_finding(
+    tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    path, folder = tmp_path / "x.lab.yaml", tmp_path / "found"
+    path.write_text(BEFORE_CONDITIONS + "  - {name: c1, modes: {paris: disabled}}\n")
+
+    assert main(["explore", str(path), "--seeds", "1", "--out", str(folder)]) == 1
+    said = capsys.readouterr()
+    assert "\n   no file: it cannot be written: No space left on device\n" in said.out
+    assert re.search(r"found/c1-.*\.lab\.yaml: cannot be written: No space left on device\n", said.err)
+    assert list(folder.iterdir()) == []
