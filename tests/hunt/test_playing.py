@@ -10,7 +10,7 @@ import pytest
 from labkit.hunt import playing
 from labkit.hunt.beginnings import of_blueprint, of_file
 from labkit.hunt.findings import EXCEPTION
-from labkit.hunt.playing import TOO_LONG, PlayedSeed, play
+from labkit.hunt.playing import TOO_LONG, play
 from labkit.lab.operations.operator_console import OperatorConsole
 from labkit.lab.plan.blueprint import pair
 

@@ -217,7 +217,7 @@ def _row(data: dict[str, Any]) -> SeedRow:
 def _is_like(value: Any, usual: Any) -> bool:
     """Whether a value of a row is of the kind of its usual one: texts, a text, a count, or a measure."""
     if isinstance(usual, tuple):
-        return all(type(text) is str for text in value)
+        return value is None or all(type(text) is str for text in value)  # rows of before have no unknown keys
     if isinstance(usual, str):
         return type(value) is str
     if isinstance(usual, int):
