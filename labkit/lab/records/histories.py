@@ -7,7 +7,10 @@
    history contains is its own commits and those that its cluster held when it began.
 3. Contents hold a commit when, for each key that it changed, they have what it left there or what a later commit of
    the same history left.  Contents are compared when a history is continued, and at no other time.
-4. A value that was damaged on purpose counts as what it was before.
+4. Of the commits that contents hold, those last in the history that goes on whose keys have what they left there or
+   what a later one left that lasts.  What was made and removed again, and never arrived, is held, since nothing of it
+   is missing, but not a part of what goes on: it would be missed there later, without what removed it.
+5. A value that was damaged on purpose counts as what it was before.
 """
 
 from __future__ import annotations
@@ -60,6 +63,14 @@ class Continued(NamedTuple):
     history: int
     next_commit: int
     missing: frozenset[int]
+
+
+class ComparedCommits(NamedTuple):
+    """The numbers of a history's commits that contents hold, of those that they do not, and of those that last."""
+
+    kept: set[int]
+    missing: set[int]
+    lasting: set[int]
 
 
 class Histories:
@@ -154,6 +165,7 @@ class Histories:
         if not sources:
             return None
         kept: set[int] = set()
+        lasting: set[int] = set()
         missing: set[int] = set()
         remembered: dict[str, Digest] = {}
 
@@ -163,10 +175,11 @@ class Histories:
             return remembered[key]
 
         for source in dict.fromkeys((self.history_of(cluster), *sources)):
-            found, missing = self._compare(source, remember)
+            found, missing, at_source = self._compare(source, remember)
             kept |= found
+            lasting |= at_source
         followed, next_commit = sources[-1], len(self.commits)
-        self._begin(History(cluster, self._inherited(kept)))
+        self._begin(History(cluster, self._inherited(lasting)))
         return Continued(followed, next_commit, frozenset(missing - kept))
 
     def behind(self, continued: Continued, applied: int) -> int:
@@ -196,26 +209,29 @@ class Histories:
 
         return contains
 
-    def _compare(self, source: int, held: Held) -> tuple[set[int], set[int]]:
-        """Return the numbers of a history's commits that contents hold, and of those that they do not (rule 3)."""
+    def _compare(self, source: int, held: Held) -> ComparedCommits:
+        """Compare what a history's commits left, the newest first, with contents (rules 3 and 4)."""
         contains = self._contains(source)
-        kept: set[int] = set()
-        missing: set[int] = set()
+        found = ComparedCommits(set(), set(), set())
         reached: set[str] = set()
+        explained: set[str] = set()  # by commits that last
         numbers = range(len(self.commits) - 1, -1, -1)
         for number, commit in zip(numbers, reversed(self.commits), strict=True):
             if not contains(number, commit.history):
                 continue
-            whole = True
+            whole = lasts = True
             for key, digest in commit.changes:
                 if key in reached:
-                    continue
-                if held(key) == digest:
+                    lasts = lasts and (key in explained or held(key) == digest)
+                elif held(key) == digest:
                     reached.add(key)
                 else:
                     whole = False
-            (kept if whole else missing).add(number)
-        return kept, missing
+            (found.kept if whole else found.missing).add(number)
+            if whole and lasts:
+                found.lasting.add(number)
+                explained.update([key for key, _ in commit.changes])
+        return found
 
     def _inherited(self, kept: set[int]) -> tuple[Inherited, ...]:
         """Return the rows of a new history that contains these commits."""
