@@ -138,6 +138,16 @@ class VaultNode:
         reload_keyring(core)
         return not self.sealed and request_route.is_for_active_node(core, request)
 
+    def route_of(self, request: Request) -> ResolvedRoute | None:
+        """Return where a request leads now; None for one whose headers or path cannot be read."""
+        ctx = Context(self.core, request, self.core.now())
+        try:
+            request_walk.read_headers(ctx)
+            request_route.find_route(ctx)
+        except ServiceError:
+            return None
+        return ctx.resolved
+
     def judge_large(self, request: Request) -> Unreadable | None:
         """Return what stands for a large body whose sender may not send one; None for one that is to be read (C22)."""
         from labkit.vault.walk import large_bodies

@@ -189,8 +189,9 @@ RULES: tuple[RuleText, ...] = (
         name=TOKEN_OVER,
         says="A token that is over opens nothing: not after its time, nor once its uses are spent.",
         judged="at each request that was carried out, by what the answer said that issued the token, or renewed it",
-        spared="uses that a promotion lost, or that a secondary answers; it does not apply where no token with an end "
-        "was used",
+        spared="calls that are open to all, and what a standby answers itself: no token is asked for; uses, and an "
+        "earlier end, that a promotion lost; uses that a secondary answers; it does not apply where no token with an "
+        "end was used",
         broken_by="no fault of a lab; tests plant an expiry that is not looked at, and uses that are not counted",
     ),
     RuleText(

@@ -127,6 +127,13 @@ class Histories:
         """Whether the history that a cluster writes contains a commit, of a history; of one that is not known, yes."""
         return cluster not in self.current or self._contains(self.current[cluster])(number, history)
 
+    def holds_any(self, cluster: str, history: int) -> bool:
+        """Whether a cluster may hold something of a history: it writes or follows this, or one that has some of it."""
+        current = self.current.get(cluster)
+        theirs = (*self.followed.get(cluster, ()), *(() if current is None else (current,)))
+        inherited = [row.history for number in theirs for row in self.histories[number].inherited]
+        return history in theirs or history in inherited
+
     def newest_of(self, history: int, values: frozenset[bytes]) -> dict[bytes, int]:
         """Return for each of these values the number of the last commit that left it, of those a history contains."""
         contains, newest = self._contains(history), {}

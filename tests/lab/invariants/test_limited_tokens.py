@@ -133,3 +133,102 @@ def test_uses_are_forgotten_with_the_token_that_they_were_of(calm: Lab, monkeypa
     counted = {digest for _, rows in rule["used"] for digest, _ in rows}
 
     assert counted == {digest for digest, _ in rule["limits"]}
+
+
+def as_(lab: Lab, token: str, method: str, path: str, body: Any = None, cluster: str = "paris") -> int:
+    """The status that a call with a token is answered with."""
+    return lab[cluster].request(method, path, body, {"X-Vault-Token": token}).status
+
+
+@pytest.mark.parametrize("path", ["sys/health", "sys/seal-status", "sys/leader", "sys/init"])
+def test_what_is_open_to_all_is_opened_by_no_token(calm: Lab, path: str):
+    token = issued(calm, ttl="2s")["client_token"]
+    calm.run("3s")
+
+    assert as_(calm, token, "GET", path) == 200
+    assert not found(calm)
+
+
+def test_a_standby_asks_for_no_token(calm: Lab):
+    token = issued(calm, ttl="2s")["client_token"]
+    calm.run("3s")
+    answer = calm["paris"].request("POST", "sys/step-down", None, {"X-Vault-Token": token}, node="paris-2")
+
+    assert answer.status == 204
+    assert not found(calm)
+
+
+def test_looking_a_wrapped_answer_up_spends_no_use(calm: Lab):
+    headers = {"X-Vault-Wrap-TTL": "60s", "X-Vault-Token": calm["paris"].root_token}
+    token = (calm["paris"].request("GET", LOOK, headers=headers).body or {})["wrap_info"]["token"]
+    looked = [as_(calm, token, "POST", "sys/wrapping/lookup", {"token": token}) for _ in range(2)]
+
+    assert [*looked, as_(calm, token, "POST", "sys/wrapping/unwrap", {})] == [200, 200, 200]
+    assert not found(calm)
+
+
+def test_a_secret_whose_path_ends_like_the_unwrapping_of_one_spends_no_token(calm: Lab):
+    token, root = issued(calm, num_uses=1)["client_token"], calm["paris"].root_token
+    path, body = "secret/data/sys/wrapping/unwrap", {"data": {}, "token": token}
+
+    assert [as_(calm, root, "POST", path, body) for _ in range(2)] == [200, 200]
+    assert used(calm, token) == [200]
+    assert not found(calm)
+
+
+@pytest.mark.parametrize("limits", [{"num_uses": 2}, {"ttl": "2s"}])
+def test_an_id_that_is_issued_again_has_the_limits_of_then(calm: Lab, limits: dict[str, Any]):
+    issued(calm, id="chosen", **limits)
+    assert used(calm, "chosen", 2) == [200, 200]
+    calm["paris"].post("auth/token/revoke", {"token": "chosen"}).raise_for_status()
+    issued(calm, id="chosen", num_uses=6, ttl="1h")
+    calm.run("3s")
+
+    assert used(calm, "chosen", 6) == [200] * 6
+    assert not found(calm)
+
+
+def test_an_earlier_end_that_a_promotion_lost_does_not_bind_the_survivor(calm: Lab):
+    token = issued(calm, ttl="1h")["client_token"]
+    calm.run("1s").partition("paris", "tokyo")
+    calm["paris"].post("auth/token/renew", {"token": token, "increment": "5s"}).raise_for_status()
+    calm.crash("paris")
+    calm["tokyo"].promote(force=True)
+    calm.run("10s")
+
+    assert used(calm, token, cluster="tokyo") == [200]
+    assert not found(calm)
+
+
+def test_an_earlier_end_binds_the_cluster_that_gave_it(calm: Lab):
+    with planted(ZOO["expiry-ignored"]):
+        token = issued(calm, ttl="1h")["client_token"]
+        calm["paris"].post("auth/token/renew", {"token": token, "increment": "2s"}).raise_for_status()
+        restored = Lab.restore(calm.snapshot())
+        assert restored.invariants.state() == calm.invariants.state()
+        restored.run("3s")
+        used(restored, token)
+
+    assert found(restored).startswith("paris-1 of paris carried a request out with a token that was over for ")
+
+
+def test_an_id_that_two_clusters_issued_by_themselves_is_two_tokens():
+    lab = Lab.pair(seed=7)
+    issued(lab, id="chosen", num_uses=3, ttl="1h")
+    issued(lab, "tokyo", id="chosen", num_uses=1, ttl="1s")
+    lab.run("2s")
+
+    assert used(lab, "chosen", 3) == [200] * 3
+    assert not found(lab)
+
+
+def test_a_token_is_judged_at_whoever_took_its_history_over(calm: Lab):
+    with planted(ZOO["expiry-ignored"]):
+        token = issued(calm, ttl="20s")["client_token"]
+        calm.run("1s")
+        calm.failover("paris", "tokyo")
+        calm.failover("tokyo", "paris")
+        calm.run("20s")
+        used(calm, token)
+
+    assert found(calm)

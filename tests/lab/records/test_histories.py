@@ -147,3 +147,34 @@ def test_the_newest_commit_of_a_value_is_found_in_one_history():
     histories.add("tokyo", ((1, (("6", A),)),), b"v")
 
     assert histories.newest_of(own, frozenset([b"v"])) == {b"v": 5}
+
+
+def test_what_was_made_and_removed_again_and_never_arrived_is_no_part_of_what_goes_on():
+    histories = joined()
+    for changes in ((("mounts", A),), (("x", A),), (("mounts", B), ("x", None)), (("y", A),)):
+        histories.add("paris", ((1, changes),))
+    held = {"y": A}
+
+    assert histories.continue_alone("tokyo", holding(held)) == Continued(0, 4, frozenset([0, 2]))
+    histories.wipe("lima")
+    histories.follow("lima", "tokyo")
+    assert histories.continue_alone("lima", holding(held)) == Continued(2, 4, frozenset())
+
+
+def test_what_a_later_one_that_lasts_has_left_is_a_part_of_what_goes_on():
+    histories = joined()
+    for changes in ((("x", A), ("y", A)), (("x", B),), (("x", C),), (("y", None),)):
+        histories.add("paris", ((1, changes),))
+    histories.continue_alone("tokyo", holding({"x": C}))
+
+    assert histories.histories[histories.history_of("tokyo")].inherited == (Inherited(0, 4, frozenset()),)
+
+
+def test_who_follows_a_history_or_went_on_with_some_of_it_may_hold_something_of_it():
+    histories = joined()
+    histories.history_of("lima")
+    histories.add("paris", ((1, (("x", A),)),))
+    assert [histories.holds_any(name, 0) for name in ("paris", "tokyo", "lima", "oslo")] == [True, True, False, False]
+    histories.continue_alone("tokyo", holding({"x": A}))
+
+    assert histories.holds_any("tokyo", 0)
