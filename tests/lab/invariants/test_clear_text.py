@@ -10,6 +10,8 @@ from labkit import Lab
 from labkit.lab.invariants.clear_text import FORM, MARKS
 from labkit.lab.invariants.rules import CLEAR_TEXT
 from labkit.lab.plan.blueprint import WorkloadPlan, pair
+from labkit.lab.wire.reports import CallAnswered
+from labkit.service.message import Request, Response
 from labkit.vault.replication import reports
 from tests.lab.hosts.turns import asked
 
@@ -90,3 +92,25 @@ def test_every_secret_of_a_lab_has_the_form_that_is_looked_for():
     lab = Lab(replace(plan, clusters=(plan.clusters[0], replace(plan.clusters[1], shares=1, threshold=1))))
     for name in ("paris", "tokyo"):
         assert all(FORM.search(secret) for secret in (lab[name].root_token, *lab[name].unseal_keys))
+
+
+def test_a_secret_whose_path_has_the_word_is_shown_to_who_asks_for_it(lab):
+    lab["paris"].post("secret/data/dr/replication/shares", {"data": {"key": lab["paris"].unseal_keys[0]}})
+    assert lab["paris"].get("secret/data/dr/replication/shares").ok
+    assert not found(lab)
+
+
+@pytest.mark.parametrize("path", ["sys/replication/status", "team/sys/replication/status", "sys/replicatio%6e/status"])
+def test_a_status_that_shows_a_share_is_found_in_each_namespace(lab, path):
+    lab["paris"].post("sys/namespaces/team", {}).raise_for_status()
+    share = lab["paris"].unseal_keys[0]
+    node, request = lab.parts.nodes["paris-1"], Request("GET", f"/v1/{path}", {})
+    answer = Response(200, {}, {"data": {"share": share}})
+    node.services.emit(CallAnswered("paris", "paris-1", request, answer))
+
+    assert found(lab).startswith("what paris-1 answered to ")
+
+
+def test_a_path_that_cannot_be_read_ends_no_lab(lab):
+    assert lab["paris"].get("sys/replication/%ff").status == 400
+    assert not found(lab)
