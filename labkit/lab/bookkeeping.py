@@ -301,8 +301,17 @@ class Bookkeeping:
                 self._promoted(report, continued)
 
     def _held(self, cluster: str, key: str) -> bytes | None:
-        """Return the digest of what a cluster holds under a key, or held there before it was damaged on purpose."""
-        return self._ledger.histories.undamaged(key, self._queries.digest(cluster, key))
+        """Return the digest of what a cluster holds under a key, or held there before it was damaged on purpose.
+
+        Where it holds nothing since its upstream's value is a damaged one, that counts as what it holds.
+        """
+        histories, held = self._ledger.histories, self._queries.digest(cluster, key)
+        source = self.upstreams.get(cluster, "")
+        if held is None and source:
+            theirs = self._queries.digest(source, key)
+            if (key, theirs) in histories.damaged:  # which is not passed on
+                held = theirs
+        return histories.undamaged(key, held)
 
     def _promoted(self, report: reports.UpstreamLeft, continued: Continued | None) -> None:
         survivor, at_ns, histories = report.cluster, report.at_ns, self._ledger.histories

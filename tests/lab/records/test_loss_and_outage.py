@@ -236,6 +236,20 @@ def test_what_was_damaged_on_purpose_is_no_loss(calm, again):
     assert "loss within lag" not in calm.invariants.broken
 
 
+def test_what_was_damaged_on_purpose_and_not_passed_on_is_no_loss(calm):
+    calm["paris"].post("secret/data/a", {"data": {"n": 1}})
+    calm.run("1s").corrupt("paris", layer="storage")
+    calm["tokyo"].disable()
+    calm["tokyo"].enable_secondary("paris")
+    calm["paris"].post("secret/data/b", {"data": {"n": 1}})
+    calm.run("5s").crash("paris")
+    calm["tokyo"].promote(force=True)
+
+    assert calm["tokyo"].get("secret/data/a").status != 200
+    assert calm.ledger.lost() == []
+    assert "loss within lag" not in calm.invariants.broken
+
+
 def test_damage_hides_no_write_that_came_after_it(calm):
     key = calm["paris"].post("secret/data/a", {"data": {"n": 1}}) and "secret/data/a"
     calm.run("1s").corrupt("tokyo", layer="storage")
