@@ -22,6 +22,7 @@ from labkit.lab.records.lag import Progress
 from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger
 from labkit.lab.records.observations import Observations
+from labkit.lab.records.succession import Succession
 from labkit.lab.records.surviving_tokens import TokenSurvival
 from labkit.lab.wire import reports
 from labkit.lab.wire.messages import Correlation
@@ -53,6 +54,7 @@ class Bookkeeping:
         "modes",
         "observations",
         "progress",
+        "succession",
         "upstreams",
     )
 
@@ -72,6 +74,7 @@ class Bookkeeping:
         self.followers: dict[str, dict[str, None]] = {}  # the same the other way round: who follows each upstream
         for cluster, upstream in self.upstreams.items():
             self.followers.setdefault(upstream, {})[cluster] = None
+        self.succession = Succession(self.modes, self.upstreams, state.get("succeeded", ()))
         self.ids: dict[str, str] = dict(state.get("ids", {}))  # under which each secondary follows its upstream now
         self.applied_positions: dict[str, int] = dict(state.get("applied_positions", {}))
         self.progress = Progress(state.get("progress"))
@@ -122,7 +125,9 @@ class Bookkeeping:
             "applied_positions": dict(self.applied_positions),
             "progress": self.progress.state(),
             "observations": self.observations.state(),
-            **({"answering": dict(self.answering)} if self.answering else {}),  # none in files of earlier versions
+            # none in files of earlier versions
+            **({"succeeded": self.succession.succeeded} if self.succession.succeeded else {}),
+            **({"answering": dict(self.answering)} if self.answering else {}),
         }
 
     # ---- what clients and operators were answered
@@ -272,6 +277,7 @@ class Bookkeeping:
         """Note whom a secondary follows; with none to follow it still holds the history of the last."""
         cluster, upstream = report.cluster, report.upstream
         if report.demoted:
+            self.succession.demote(cluster)
             self._ledger.histories.own(cluster)
         elif upstream and report.activation != self.activations.get(cluster):
             self._ledger.histories.follow(cluster, upstream)
@@ -318,7 +324,8 @@ class Bookkeeping:
         upstream = self.upstreams.get(survivor, "") if continued is not None else ""
         continued = continued or Continued(-1, len(histories.commits), frozenset())
         fault_ns = self._ledger.outages.fault_ns(upstream or survivor, survivor, report.set_id)
-        planned = self.modes.get(upstream, ("", "", ""))[0] == "secondary" and not self.upstreams.get(upstream)
+        planned = self.succession.is_planned(upstream)
+        self.succession.promote(survivor, report.set_id)
         began_ns, history = at_ns if fault_ns is None else fault_ns, histories.history_of(survivor)
         promotion = Promotion(at_ns, survivor, upstream, *continued, began_ns, planned, history)
         self._ledger.promotions.append(promotion)

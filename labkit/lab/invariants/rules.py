@@ -56,15 +56,17 @@ RULES: tuple[RuleText, ...] = (
     RuleText(
         name=NO_LOSS,
         says="A promotion after the old primary was demoted loses no acknowledged write.",
-        judged="at each promotion of a secondary whose upstream was demoted, and follows nobody by then",
+        judged="at each promotion of a secondary whose upstream was demoted, follows nobody by then, and has no "
+        "successor yet",
         spared="it does not apply where nothing was planned",
         broken_by="a promotion that does not wait for what is under way: labkit run first/hasty-failover",
     ),
     RuleText(
         name=WITHIN_LAG,
         says="A promotion without a demotion loses no more acknowledged writes than the survivor lagged by.",
-        judged="at each promotion of a secondary whose upstream is a primary, or follows another by then",
-        spared="planned failovers, which have the rule above",
+        judged="at each promotion of a secondary whose upstream is a primary, follows another by then, or has a "
+        "successor already",
+        spared="planned failovers, which have the rule above; what was damaged on purpose",
         broken_by="no fault of a lab; a test plants losses that were not counted as lag",
     ),
     RuleText(
