@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 
 from labkit.service.call_names import version_facts
 from labkit.service.message import Request, Response
+from labkit.service.request_path import split_path
 
-NAMESPACE = "x-vault-namespace"
+PREFIX, NAMESPACE = "/v1/", "x-vault-namespace"
 VALUE_BYTES = 8
 NO_CONTENT = 204
-DATA, SHOWS_AGAIN = "/data/", "/undelete/"
+DATA, METADATA, SHOWS_AGAIN = "/data/", "/metadata/", "/undelete/"
 HIDES = (DATA, "/delete/", "/destroy/")
-KINDS = (*HIDES, SHOWS_AGAIN, "/metadata/")
+KINDS = (*HIDES, SHOWS_AGAIN, METADATA)
 """Which endpoint of a secrets engine a path is of: the first of these in it."""
 
 
@@ -53,7 +54,8 @@ def read_version(request: Request, response: Response) -> SeenVersion | None:
     body = response.body if type(response.body) is dict else {}
     data = body.get("data")
     if type(data) is dict:
-        return _seen(request, path, data) if "metadata" in data else None
+        names = "metadata" in data and (DATA in path or DATA in _clean(path))
+        return _seen(request, path, data) if names else None
     is_empty = response.status == 404 and body.get("errors") == []
     return SeenVersion(_whole(request, path), 0, "") if is_empty else None
 
@@ -61,8 +63,8 @@ def read_version(request: Request, response: Response) -> SeenVersion | None:
 def made_version(request: Request, response: Response) -> SeenVersion | None:
     """Return the version that an answered write made, or version 0 for the end of all versions of a secret."""
     path = request.path.partition("?")[0]
-    if request.method == "DELETE" and response.ok and "/metadata/" in path:
-        return SeenVersion(_whole(request, path).replace("/metadata/", "/data/", 1), 0, "")
+    if request.method == "DELETE" and response.ok and _kind(path) == METADATA:
+        return SeenVersion(_whole(request, path, METADATA), 0, "")
     body = response.body
     return _seen(request, path, body.get("data")) if body and response.ok else None
 
@@ -70,15 +72,14 @@ def made_version(request: Request, response: Response) -> SeenVersion | None:
 def hidden_versions(request: Request, response: Response) -> HiddenVersions | None:
     """Return which versions an answered request hid or showed again; None where it did neither."""
     path = request.path.partition("?")[0]
-    kind = min([kind for kind in KINDS if kind in path], key=path.index, default="")
-    if not response.ok or kind not in (SHOWS_AGAIN, *HIDES):
+    kind = _kind(path) if response.ok else ""
+    if kind not in (SHOWS_AGAIN, *HIDES):
         return None
     if kind == DATA:
         return HiddenVersions(_whole(request, path), (), True) if request.method == "DELETE" else None
     given = request.body.get("versions") if isinstance(request.body, dict) else None
     numbers = tuple([number for number in given if type(number) is int]) if isinstance(given, list | tuple) else ()
-    whole = _whole(request, path).replace(kind, DATA, 1)
-    return HiddenVersions(whole, numbers, kind != SHOWS_AGAIN) if numbers else None
+    return HiddenVersions(_whole(request, path, kind), numbers, kind != SHOWS_AGAIN) if numbers else None
 
 
 def written_value(request: Request, response: Response, made: SeenVersion | None) -> bytes:
@@ -98,6 +99,18 @@ _encode: Any = encoder.c_make_encoder(  # type: ignore[attr-defined]  # the C ha
 )
 
 
+def _kind(path: str) -> str:
+    """Return of which endpoint of a secrets engine a path is; empty where of none."""
+    path = _clean(path)
+    return min([kind for kind in KINDS if kind in path], key=path.index, default="")
+
+
+def _clean(path: str) -> str:
+    """Return the path that is meant: without the API's prefix, decoded, with single slashes."""
+    path = path.removeprefix(PREFIX)
+    return split_path(path)[0] if "%" in path or "//" in path or path[:1] == "/" else path
+
+
 def _seen(request: Request, path: str, data: Any) -> SeenVersion | None:
     facts = version_facts(data) if type(data) is dict else None
     if facts is None:
@@ -108,9 +121,13 @@ def _seen(request: Request, path: str, data: Any) -> SeenVersion | None:
     return SeenVersion(_whole(request, path), version, created)
 
 
-def _whole(request: Request, path: str) -> str:
-    """Return a path with its namespace, without the API's prefix."""
-    path = path.removeprefix("/v1/")
+def _whole(request: Request, path: str, kind: str = DATA) -> str:
+    """Return a path with its namespace; one of another endpoint as that of the secret's data."""
+    path = path.removeprefix(PREFIX)
+    if "%" in path or "//" in path or path[:1] == "/":  # few are: no call for the others
+        path = _clean(path)
+    if kind != DATA:
+        path = path.replace(kind, DATA, 1)
     for name, value in request.headers.items():
         if len(name) == len(NAMESPACE) and name.lower() == NAMESPACE:
             namespace = value.strip("/")
