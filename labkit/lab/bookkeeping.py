@@ -29,6 +29,8 @@ from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.seen_versions import SeenVersion
 from labkit.service.limits import is_text
 from labkit.trace import Trace
+from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.replication.trust.activation import known_key
 
 NOTHING_SHOWN = 404
 """How a reading of a deleted version is answered."""
@@ -142,6 +144,14 @@ class Bookkeeping:
             self._ledger.read_log.make(number, report.made)
         if report.hidden is not None and report.commits:
             self._ledger.read_log.hide(number, report.hidden)
+
+    def _on_commit_ended(self, report: reports.CommitEnded) -> None:
+        """Note the ids that a primary revoked, where its process ended right after: no node observed that."""
+        deleted = {key for key, _, left in report.rows if left is None}
+        if report.kept and not any(key == MODE_KEY for key, _, _ in report.rows):  # else it left its set with them
+            for cluster in self.followers.get(report.cluster, ()):
+                if known_key(self.ids.get(cluster, "")) in deleted:
+                    self._ledger.outages.revoke(report.cluster, cluster, self._queries.now)
 
     def _on_answer_passed_on(self, report: reports.AnswerPassedOn) -> None:
         if self._queries.is_awaited(report.correlation):
@@ -362,6 +372,7 @@ def _kept(sent: str) -> str:
 
 HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.Committed: Bookkeeping._on_committed,
+    reports.CommitEnded: Bookkeeping._on_commit_ended,
     reports.OwnEntryMade: Bookkeeping._on_own_entry_made,
     reports.OvertakenWrote: Bookkeeping._on_overtaken_wrote,
     reports.Wiped: Bookkeeping._on_wiped,

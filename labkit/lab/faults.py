@@ -37,8 +37,7 @@ from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, on
 from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
-from labkit.vault.replication.applied_position import POSITION
-from labkit.vault.replication.tree.journal import WAL_KEY, read_number
+from labkit.vault.replication.mode import MODE_KEY
 from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.interruption import BETWEEN, MOMENTS, CommitInterruptedError, CommitInterruption
 
@@ -129,18 +128,12 @@ class LabFaults(SiteFaults):
         self._emit(NodeTreated(self._parts.now, "crash in commit", node.name, True, f"{moment} its keys"))
 
     def end_inside_commit(self, ended: CommitInterruptedError) -> None:
-        """A node's process has ended inside a commit: report what the store has of it, for its history, and crash.
-
-        What was kept of the upstream's entries belongs to the upstream's history: they are reported there.
-        """
+        """A node's process has ended inside a commit: report what the store has of it, and whom it left, and crash."""
         node = self._parts.nodes[ended.node]
         self.meters.meet(COMMIT, node.cluster)
-        node.commits.end_inside(ended.before, ended.writes)
-        if ended.kept and POSITION not in ended.kept:
-            number = read_number(ended.kept.get(WAL_KEY)) if ended.kept.get(WAL_KEY) else None
-            node.commits.note(number, ended.kept, False)
-        if node.commits.made:
-            node.commits.report()
+        node.commits.end_inside(ended)
+        if MODE_KEY in ended.kept:
+            node.link.end_inside()
         self.crash(ended.node)
 
     def restart(self, target: str) -> None:

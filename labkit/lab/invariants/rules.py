@@ -123,8 +123,8 @@ RULES: tuple[RuleText, ...] = (
         judged="at each promotion, for every record; afterwards at each request that is refused as of an invalid "
         "token, and at each token that is deleted",
         spared="tokens that count their uses, that are written again, or that hang from such; records damaged on "
-        "purpose; what was on its way when a primary was lost: that is loss, which has rules of its own; it does not "
-        "apply without a promotion",
+        "purpose; what is deleted by a commit inside which a process ends; what was on its way when a primary was "
+        "lost: that is loss, which has rules of its own; it does not apply without a promotion",
         broken_by="no fault of a lab; tests plant a promotion that deletes, or refuses, what it took over",
     ),
     RuleText(

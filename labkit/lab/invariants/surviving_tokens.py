@@ -3,7 +3,8 @@
 1. At a promotion every token's record that the survivor holds opens, and is noted with its expiry.
 2. Afterwards none of them is refused as invalid, and none is deleted without a request, before it expires.  What
    counts its uses, was written again, belongs to a namespace, or hangs from such a token is not judged: the last use
-   deletes, and may be that of a reading.
+   deletes, and may be that of a reading.  Nor is what was deleted by a commit inside which the process ended: who asked
+   for it is not known.
 3. A cluster that is still a secondary deletes no token: what expires there is its primary's to delete.
 """
 
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from labkit.lab.invariants.rules import SURVIVING_TOKENS
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
-from labkit.lab.wire.reports import CallAnswered, Committed, Corrupted, ModeChanged, UpstreamLeft, Wiped
+from labkit.lab.wire.reports import INTERRUPTED, CallAnswered, Committed, Corrupted, ModeChanged, UpstreamLeft, Wiped
 from labkit.service.limits import is_text
 from labkit.service.message import Request
 from labkit.vault.storage.barrier import BarrierError
@@ -118,7 +119,8 @@ class SurvivingTokens(StandingRule):
                 if left is None and cluster in self._secondaries:
                     self._found(f"{cluster} is a secondary and deleted {key}")
                 elif held is not None:
-                    if left is None and report.correlation is None and not self._may_end(cluster, key[len(IDS) :]):
+                    asked = report.correlation is not None or report.part == INTERRUPTED
+                    if left is None and not asked and not self._may_end(cluster, key[len(IDS) :]):
                         self._found(f"{cluster} deleted {key}, which it held when it was promoted, before it expired")
                     held.pop(key[len(IDS) :], None)
 

@@ -3,6 +3,7 @@
 1. A commit is reported before its answer is sent.
 2. What a read costs its token is not a write of whoever asked.
 3. What a step writes that changes the mode belongs to the mode before it.
+4. A commit inside which the process ended is reported too, where the store has it; whose request it was is not known.
 """
 
 from __future__ import annotations
@@ -19,11 +20,19 @@ from labkit.lab.wire.seen_versions import hidden_versions, made_version, written
 from labkit.service.call_names import named_version, sent_names
 from labkit.service.message import Request, Response, Suspended
 from labkit.vault.core import Core
+from labkit.vault.replication.applied_position import POSITION
+from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.replication.tree.journal import WAL_KEY, read_number
 from labkit.vault.replication.tree.merkle import OUTSIDE, leaf_digest
+from labkit.vault.replication.trust.activation import CREDENTIALS
 from labkit.vault.storage import Storage
+from labkit.vault.storage.barrier import KEYRING
+from labkit.vault.storage.interruption import CommitInterruptedError
 from labkit.vault.storage.unfenced import UnfencedStorage
 
 READS = ("GET", "HEAD", "LIST")
+JOINS = frozenset((MODE_KEY, CREDENTIALS, KEYRING))
+"""What only a step writes together that wipes its cluster, to join a replication set."""
 
 Changes = tuple[tuple[str, bytes | None], ...]
 
@@ -68,10 +77,19 @@ class CommitReports:
                 term = self._core.leadership.term
                 self._services.emit(reports.OvertakenWrote(self._cluster, self._name, term, changes[0][0]))
 
-    def end_inside(self, before: Mapping[str, bytes | None], writes: Mapping[str, bytes | None]) -> None:
-        """Report a commit inside which the node's process ended: what was there, and what it was to write."""
-        rows = [(key, _digest(key, before[key]), _digest(key, left)) for key, left in writes.items()]
-        self._services.emit(reports.CommitEnded(self._cluster, self._name, tuple(rows)))
+    def end_inside(self, ended: CommitInterruptedError) -> None:
+        """Report a commit inside which the node's process ended: what it was to write, and what the store has of it.
+
+        What was kept of the upstream's entries belongs to the upstream's history: they are reported there.
+        """
+        before, kept = ended.before, ended.kept
+        rows = [(key, _digest(key, before[key]), _digest(key, left)) for key, left in ended.writes.items()]
+        self._services.emit(reports.CommitEnded(self._cluster, self._name, tuple(rows), bool(kept)))
+        if kept and kept.get(POSITION) is None:  # a step of its own, which may delete it
+            number = kept.get(WAL_KEY)
+            self.note(read_number(number) if number else None, kept, kept.keys() >= JOINS)
+        if self.made:
+            self.report(ended=True)
 
     def report(
         self,
@@ -80,12 +98,17 @@ class CommitReports:
         outcome: Response | Suspended | None = None,
         *,
         resumed: bool = False,
+        ended: bool = False,
     ) -> None:
-        """Report what a step committed, and whose request it was; ``resumed``: one that had waited for a Fetch."""
+        """Report what a step committed, and whose request it was.
+
+        ``resumed``: one that had waited for a Fetch; ``ended``: the process ended inside the commit.
+        """
         commits = tuple(self.made)
         self.made.clear()
         if correlation is None or request is None or request.method in READS:
-            self._services.emit(reports.Committed(self._cluster, commits))
+            part = reports.INTERRUPTED if ended else ""
+            self._services.emit(reports.Committed(self._cluster, commits, part=part))
         else:
             made, hidden, version, value = None, None, 0, b""
             if isinstance(outcome, Response):

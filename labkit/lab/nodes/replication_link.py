@@ -3,7 +3,8 @@
 1. On a secondary's active node it drives ``sync``: events in, effects carried out in order before the next event.
 2. What a secondary asks its upstream and hears from there stands in ``upstream``, what a primary does for its
    secondaries in ``secondaries``.
-3. An upstream that is left is reported before the sync is dropped.
+3. An upstream that is left is reported before the sync is dropped, and where the process ends inside the commit by
+   which it is left.
 """
 
 from __future__ import annotations
@@ -149,6 +150,11 @@ class ReplicationLink(NodeReplica):
             self.secondaries.serve(mode.mode)
         self._report(mode)
 
+    def end_inside(self) -> None:
+        """The node's process ended inside a commit that changed the mode, and was kept: report the upstream as left."""
+        if self._sync is not None:
+            self._report_left(self._mode, self._sync)
+
     def state(self) -> dict[str, Any]:
         """Return the link as plain values."""
         sync = self._sync
@@ -181,8 +187,7 @@ class ReplicationLink(NodeReplica):
         self.started = stored
         if self._sync is not None:
             shut = mode.mode != "secondary"
-            left = (mode.mode, self._sync.position, self._sync.complete, mode.cluster_id)
-            self._services.emit(UpstreamLeft(self._services.now(), self._plan.cluster.name, *left))
+            self._report_left(mode, self._sync)
             self._drive(Stop(f"the cluster is {mode.mode} now", self._moment(), shut))
         if mode.mode != "secondary":
             self._sync = None
@@ -210,6 +215,10 @@ class ReplicationLink(NodeReplica):
         followed = (self.followed, mode.newly_demoted, activated, mode.secondary_id)
         self._services.emit(UpstreamFollowed(self._plan.cluster.name, *followed))
         self._drive(start)
+
+    def _report_left(self, mode: Mode, sync: State) -> None:
+        left = (mode.mode, sync.position, sync.complete, mode.cluster_id)
+        self._services.emit(UpstreamLeft(self._services.now(), self._plan.cluster.name, *left))
 
     def _report(self, mode: Mode) -> None:
         """Report the cluster's mode and state, and how far it is, where they changed since the last report."""

@@ -17,6 +17,9 @@ ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 BEGUN, GONE_ON, ENDED = "begun", "gone on", "ended"
 """The parts of a request that waits for Fetches: its first step, those between, its last."""
 
+INTERRUPTED = "interrupted"
+"""The part of a commit inside which the process ended: who asked for it, if anybody, is not known."""
+
 MESSAGE_REFUSED = "message refused"
 CONNECTION_REFUSED = "connection_refused"
 REVOKED = "secondary_revoked"
@@ -61,12 +64,13 @@ class Committed(NamedTuple):
 class CommitEnded(NamedTuple):
     """A node's process ended inside a commit: each key, what the store had, and what the commit was to leave there.
 
-    What was there is 20-byte digests of stored values, None where there is none.
+    What was there is 20-byte digests of stored values, None where there is none.  ``kept``: the store took all of it.
     """
 
     cluster: str
     node: str
     rows: tuple[tuple[str, bytes | None, bytes | None], ...]
+    kept: bool = False
 
 
 class OwnEntryMade(NamedTuple):
@@ -320,5 +324,5 @@ Report = (
     | CommitEnded
 )
 
-JUDGED_ONLY = (SecondaryServed, UpstreamHeard, CallAnswered, RequestAnswered, CommitEnded)
+JUDGED_ONLY = (SecondaryServed, UpstreamHeard, CallAnswered, RequestAnswered)
 """What enters no book: standing rules judge it."""
