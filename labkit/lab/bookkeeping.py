@@ -142,6 +142,8 @@ class Bookkeeping:
             self._ledger.commit(correlation, CommittedWrite(cluster, history, number, *named))
         if report.made is not None and report.commits:
             self._ledger.read_log.make(number, report.made)
+        elif report.ends_lives:
+            self._ledger.read_log.end_any(number)
         if report.hidden is not None and report.commits:
             self._ledger.read_log.hide(number, report.hidden)
 

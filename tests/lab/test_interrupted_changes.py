@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.invariants.rules import SURVIVING_TOKENS, WITHIN_LAG
+from labkit.lab.invariants.rules import SURVIVING_TOKENS, VERSION_ORDER, WITHIN_LAG
+from labkit.lab.measures.stale_reads import stale_reads
 from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.service.silence import Silence
 
@@ -89,3 +90,14 @@ def test_a_token_whose_revocation_nobody_answered_is_not_held_against_a_survivor
 
     assert calm["tokyo"].get("auth/token/lookup-self", token=token).status == 403
     assert SURVIVING_TOKENS not in calm.invariants.broken
+
+
+def test_a_secret_whose_deletion_nobody_answered_begins_another_life(calm: Lab):
+    put(calm, "paris", 3)
+    interrupted(calm, "paris", "DELETE", "secret/metadata/a")
+    assert calm["paris"].get("secret/data/a").status == 404
+    assert stale_reads(calm.ledger).stale == ()
+    put(calm, "paris")
+
+    assert calm["paris"].get("secret/data/a").data["metadata"]["version"] == 1
+    assert VERSION_ORDER not in calm.invariants.broken

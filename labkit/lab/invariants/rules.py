@@ -154,8 +154,9 @@ RULES: tuple[RuleText, ...] = (
         "what begins after an answer has no earlier version, a write a later one, and no version is given twice; a "
         "write under check-and-set has the version after the one that it names.",
         judged="at each answer that names a version, of each path and each history of a cluster",
-        spared="operations without an answer; what is under way while a secret's metadata is deleted, and what was "
-        "answered before; reading an old version; what a promotion lost begins another history",
+        spared="operations without an answer; what is under way while a secret's metadata is deleted, a mount is made, "
+        "moved or ended, or a namespace ended, and what was answered before; reading an old version, or while the "
+        "cluster is promoted; what a promotion lost begins another history",
         broken_by="no fault of a lab; tests plant a version that is given twice, and a reading of an old one",
     ),
     RuleText(

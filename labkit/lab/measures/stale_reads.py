@@ -3,7 +3,8 @@
 1. A reading is stale when it showed a version that was committed before another one of the same path whose write was
    acknowledged, by any cluster of the replication set, when the reading was sent.  That one may be lost meanwhile.
 2. Older is meant by the order of commits, not by number: after a promotion that lost version 8 another version 8 may
-   follow.  Where nothing was there, that is older than everything that was not deleted with its metadata.
+   follow.  Where nothing was there, that is older than everything that was not deleted with its metadata, or that may
+   have been deleted with its mount or namespace, or by a commit inside which the process ended.
    A version that is shown with its data though its deletion had been acknowledged is older than that, unless a later
    commit brought it back.
 3. Only readings of a secret's newest version that were answered with one, or with 404 and no error, are judged.
@@ -19,9 +20,10 @@ from typing import NamedTuple
 
 from labkit.lab.records.histories import History
 from labkit.lab.records.loss_and_outage import RecoveryLedger
-from labkit.lab.records.read_log import AnsweredRead
+from labkit.lab.records.read_log import ANY_SECRET, AnsweredRead
 
 Name = tuple[str, int, str]
+ANY = ANY_SECRET.path
 
 
 class StaleRead(NamedTuple):
@@ -127,7 +129,7 @@ def stale_reads(ledger: RecoveryLedger) -> JudgedReads:
             family = -1 if shown is None else families[history_of[shown]]
         else:
             family = families[read.history] if read.history >= 0 else -1
-            shown = _last_before(ends.get((read.path, family), []), read.next_commit)
+            shown = max(_last_before(ends.get((path, family), []), read.next_commit) for path in (read.path, ANY))
         if shown is None or family < 0:
             continue
         times.append(read.at_ns)

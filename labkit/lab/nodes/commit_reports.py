@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from sys import intern
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from labkit.lab.wire.seen_versions import hidden_versions, made_version, written
 from labkit.service.call_names import named_version, sent_names
 from labkit.service.message import Request, Response, Suspended
 from labkit.vault.core import Core
+from labkit.vault.mounts import MOUNTS
 from labkit.vault.replication.applied_position import POSITION
 from labkit.vault.replication.mode import MODE_KEY
 from labkit.vault.replication.tree.journal import WAL_KEY, read_number
@@ -33,6 +34,8 @@ from labkit.vault.storage.unfenced import UnfencedStorage
 READS = ("GET", "HEAD", "LIST")
 JOINS = frozenset((MODE_KEY, CREDENTIALS, KEYRING))
 """What only a step writes together that wipes its cluster, to join a replication set."""
+SECRETS = "/keys/"
+"""What is in the storage key of a secret's record, and of no other part of a secret."""
 
 Changes = tuple[tuple[str, bytes | None], ...]
 
@@ -108,7 +111,7 @@ class CommitReports:
         self.made.clear()
         if correlation is None or request is None or request.method in READS:
             part = reports.INTERRUPTED if ended else ""
-            self._services.emit(reports.Committed(self._cluster, commits, part=part))
+            self._services.emit(reports.Committed(self._cluster, commits, part=part, ends_lives=_ends_lives(commits)))
         else:
             made, hidden, version, value = None, None, 0, b""
             if isinstance(outcome, Response):
@@ -120,7 +123,17 @@ class CommitReports:
             waits = isinstance(outcome, Suspended)
             part = (reports.GONE_ON if resumed else reports.BEGUN) if waits else reports.ENDED if resumed else ""
             named = (request.method, version, options, made, value, part, hidden)
-            self._services.emit(reports.Committed(self._cluster, commits, correlation, *named))
+            ends = made is None and _ends_lives(commits)
+            self._services.emit(reports.Committed(self._cluster, commits, correlation, *named, ends))
+
+
+def _ends_lives(commits: Iterable[tuple[int, Changes]]) -> bool:
+    """Whether commits deleted the record of a secret, or moved or made a mount, which no answer names."""
+    for _, changes in commits:
+        for key, left in changes:
+            if (left is None and SECRETS in key) or key.endswith(MOUNTS):
+                return True
+    return False
 
 
 def _digest(key: str, stored: bytes | None) -> bytes | None:

@@ -14,12 +14,19 @@ from labkit.lab.wire.seen_versions import HiddenVersions, SeenVersion
 
 
 class VersionMade(NamedTuple):
-    """A version of a secret and the number of the commit that made it; version 0 is the end of all before it."""
+    """A version of a secret and the number of the commit that made it; version 0 is the end of all before it.
+
+    Of ``ANY_SECRET`` it is the end of what nobody named.
+    """
 
     commit: int
     path: str
     version: int
     created: str
+
+
+ANY_SECRET = SeenVersion("", 0, "")
+"""The end of secrets of one history of which nobody says which they are: any may have ended with its versions."""
 
 
 class VersionsHidden(NamedTuple):
@@ -67,6 +74,11 @@ class ReadLog:
     def make(self, commit: int, made: SeenVersion) -> None:
         """Note a version that a commit made."""
         self.versions.append((commit, *made))
+
+    def end_any(self, commit: int) -> None:
+        """Note a commit that may have ended any secrets of its history, where any was ever made."""
+        if len(self.versions):
+            self.make(commit, ANY_SECRET)
 
     def hide(self, commit: int, hidden: HiddenVersions) -> None:
         """Note the versions that a commit hid or showed again."""

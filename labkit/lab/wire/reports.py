@@ -47,6 +47,7 @@ class Committed(NamedTuple):
     ``options`` are the names of the fields that were sent, ``made`` is the version of a secret that was made, and
     ``value_digest`` the digest of what the request said to write, empty where it did not say it all.  ``part`` says
     which part of its request a step was that waits for a Fetch, ``hidden`` which versions it hid or showed again.
+    ``ends_lives``: it may have ended secrets with all their versions, and no answer says which.
     """
 
     cluster: str
@@ -59,6 +60,7 @@ class Committed(NamedTuple):
     value_digest: bytes = b""
     part: str = ""
     hidden: HiddenVersions | None = None
+    ends_lives: bool = False
 
 
 class CommitEnded(NamedTuple):

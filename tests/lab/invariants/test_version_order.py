@@ -11,8 +11,10 @@ import pytest
 from labkit import Lab
 from labkit.lab.invariants.rules import VERSION_ORDER
 from labkit.lab.invariants.version_order import MAX_ANSWERS, VersionOrder
+from labkit.lab.measures.stale_reads import stale_reads
 from labkit.lab.plan.blueprint import BalancerPlan, ClientPlan, WorkloadPlan, pair
 from labkit.lab.records.ledger import CommittedWrite
+from labkit.lab.records.loss_and_outage import Promotion
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN, Committed, OperationEnded, RequestAnswered
 from labkit.lab.wire.seen_versions import SeenVersion
@@ -203,3 +205,87 @@ def test_what_nobody_waits_for_any_more_leaves_nothing_behind():
     lab.run("20s")
 
     assert lab.invariants._rules[VERSION_ORDER].state()["made"] == {}
+
+
+KV = {"type": "kv", "options": {"version": "2"}}
+
+
+def made_again(lab: Lab, path: str) -> None:
+    """A mount is ended and made again."""
+    lab["paris"].delete(f"{path}sys/mounts/kv").raise_for_status()
+    lab["paris"].post(f"{path}sys/mounts/kv", KV).raise_for_status()
+
+
+def moved(lab: Lab, path: str) -> None:
+    """A mount makes room for another one."""
+    lab["paris"].post(f"{path}sys/mounts/other", KV).raise_for_status()
+    lab["paris"].post(f"{path}other/data/a", {"data": {}}).raise_for_status()
+    for source, target in (("kv", "old"), ("other", "kv")):
+        lab["paris"].post(f"{path}sys/remount", {"from": source, "to": target}).raise_for_status()
+        lab.run("1s")
+
+
+def namespace_made_again(lab: Lab, path: str) -> None:
+    """A namespace is ended and made again, with its mount."""
+    lab["paris"].delete("sys/namespaces/team").raise_for_status()
+    lab.run("1s")
+    lab["paris"].post("sys/namespaces/team").raise_for_status()
+    lab["paris"].post("team/sys/mounts/kv", KV).raise_for_status()
+
+
+@pytest.mark.parametrize(
+    ("change", "path"), [(made_again, ""), (made_again, "team/"), (moved, ""), (namespace_made_again, "team/")]
+)
+def test_what_ends_secrets_without_naming_them_begins_another_life_of_all(calm: Lab, change: Any, path: str):
+    paris = calm["paris"]
+    paris.post("sys/namespaces/team").raise_for_status()
+    paris.post(f"{path}sys/mounts/kv", KV).raise_for_status()
+    for _ in range(3):
+        paris.post(f"{path}kv/data/a", {"data": {}}).raise_for_status()
+    change(calm, path)
+    paris.get(f"{path}kv/data/a")
+    assert stale_reads(calm.ledger).stale == ()
+    paris.post(f"{path}kv/data/a", {"data": {}}).raise_for_status()
+
+    assert paris.get(f"{path}kv/data/a").data["metadata"]["version"] < 3
+    assert not found(calm)
+
+
+def test_what_was_under_way_then_is_spared_and_what_comes_later_is_not(lab: Lab, rule: VersionOrder):
+    write(rule, 1, 2, 5)
+    lab.parts.ledger.read_log.make(0, SeenVersion(PATH, 5, "t"))
+    lab.run("10s")
+    at_s = lab.now // 10**9
+    rule.on_committed(Committed("paris", (), ends_lives=True))
+    read(rule, at_s - 1, at_s + 1, 5)
+    write(rule, at_s + 2, at_s + 3, 1)
+    assert not found(lab)
+    read(rule, at_s + 4, at_s + 5, 3)
+    read(rule, at_s + 6, at_s + 7, 2)
+
+    assert found(lab)
+
+
+@pytest.mark.parametrize(("promoted_s", "accused"), [(5, False), (1, True)])
+def test_a_reading_during_which_its_cluster_was_promoted_is_of_no_known_history(
+    lab: Lab, rule: VersionOrder, promoted_s: int, accused: bool
+):
+    taken = Promotion(promoted_s * 10**9, "paris", "tokyo", 0, 0, frozenset(), promoted_s * 10**9, False)
+    other = taken._replace(at_ns=7 * 10**9, survivor="tokyo")
+    lab.parts.ledger.promotions += [taken, other]
+    write(rule, 8, 9, 5)
+    read(rule, 4, 10, 7)
+    write(rule, 11, 12, 6)
+
+    assert bool(found(lab)) == accused
+
+
+@pytest.mark.parametrize("path", ["one/x", "one/data/x", "cubbyhole/x", "cubbyhole/data/x"])
+def test_a_value_in_the_form_of_a_version_is_none(calm: Lab, path: str):
+    calm["paris"].post("sys/mounts/one", {"type": "kv", "options": {"version": "1"}}).raise_for_status()
+    for version in (5, 2):
+        body = {"data": {"x": 1}, "metadata": {"version": version, "created_time": "2030"}}
+        calm["paris"].post(path, body).raise_for_status()
+        assert calm["paris"].get(path).ok
+
+    assert not found(calm)
