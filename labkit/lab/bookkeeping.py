@@ -137,7 +137,7 @@ class Bookkeeping:
     def _on_committed(self, report: reports.Committed) -> None:
         cluster, correlation = report.cluster, report.correlation
         history, number = self._ledger.histories.add(cluster, report.commits, report.value_digest)
-        if correlation is not None and self._queries.is_awaited(correlation):
+        if correlation is not None and not report.of_system and self._queries.is_awaited(correlation):
             named = (report.method, report.version, report.options, report.value_digest)
             self._ledger.commit(correlation, CommittedWrite(cluster, history, number, *named))
         if report.made is not None and report.commits:

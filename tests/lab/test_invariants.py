@@ -141,6 +141,17 @@ def test_a_disabled_cluster_that_takes_a_write_of_a_set_with_another_primary_bre
     assert lab.why(ONE_PRIMARY).origin == "operator"
 
 
+@pytest.mark.parametrize("path", ["team/sys/policies/acl/mine", "s%79s/policies/acl/mine", "//sys//policies/acl/mine"])
+def test_a_call_of_the_system_is_no_write_of_the_set_however_its_path_is_written(calm, path):
+    calm["paris"].post("sys/namespaces/team", {}).raise_for_status()
+    disable(calm, "paris")
+    calm["tokyo"].promote()
+    write(calm, "paris", path)
+
+    assert len(calm.ledger.writes) == 0
+    assert ONE_PRIMARY not in broken(calm)
+
+
 def test_a_secondary_that_is_disabled_beside_its_primary_is_no_place_to_write_to(calm):
     token = {"dr_operation_token": calm["tokyo"].operation_token()}
     assert calm["tokyo"].request("POST", "sys/replication/dr/secondary/disable", token).ok

@@ -102,10 +102,12 @@ class CommitReports:
         *,
         resumed: bool = False,
         ended: bool = False,
+        of_system: bool = False,
     ) -> None:
         """Report what a step committed, and whose request it was.
 
-        ``resumed``: one that had waited for a Fetch; ``ended``: the process ended inside the commit.
+        ``resumed``: one that had waited for a Fetch; ``ended``: the process ended inside the commit; ``of_system``: one
+        that the system backend answered.
         """
         commits = tuple(self.made)
         self.made.clear()
@@ -124,7 +126,7 @@ class CommitReports:
             part = (reports.GONE_ON if resumed else reports.BEGUN) if waits else reports.ENDED if resumed else ""
             named = (request.method, version, options, made, value, part, hidden)
             ends = made is None and _ends_lives(commits)
-            self._services.emit(reports.Committed(self._cluster, commits, correlation, *named, ends))
+            self._services.emit(reports.Committed(self._cluster, commits, correlation, *named, ends, of_system))
 
 
 def _ends_lives(commits: Iterable[tuple[int, Changes]]) -> bool:

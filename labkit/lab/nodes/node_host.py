@@ -53,6 +53,9 @@ from labkit.vault.replication.tree.journal import Journal
 from labkit.vault.storage import Storage
 from labkit.vault.vault_node import VaultNode
 
+SYSTEM = "system"
+"""The kind of the mount that answers ``sys/`` in each namespace."""
+
 OF_REPLICATION = "/replication/"
 """What is in the path of every call of replication, unless it is percent-encoded."""
 
@@ -330,7 +333,9 @@ class NodeHost:
         """Report what a step committed; send its answer back, or keep the suspended request and carry its fetch out."""
         outcome = fetching.hashed(self.vault.resume, outcome)
         if self.commits.made:
-            self.commits.report(asker.correlation, request, outcome, resumed=resumed)
+            route = None if resumed else self.vault.resolved
+            of_system = route is not None and route.mount is not None and route.mount.kind == SYSTEM
+            self.commits.report(asker.correlation, request, outcome, resumed=resumed, of_system=of_system)
         if isinstance(outcome, Response):
             emit = self.services.emit
             emit(reports.RequestAnswered(self.cluster, self.name, request, outcome, asker.correlation))

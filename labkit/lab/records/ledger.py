@@ -2,10 +2,11 @@
 
 1. An operation is a request of a client or of an operator, with all its attempts.  Whatever counts operations reads
    them here.
-2. A write is an answered operation that committed something; ``sys/`` calls and deliberate wipes are not counted.  It
-   stands for the commit of the attempt that was answered, else for that of the last attempt before, where the cluster
-   that answered holds this; what an earlier attempt committed is the same write.  So a deletion that finds nothing to
-   delete at a survivor counts as no write, whatever another attempt deleted elsewhere.
+2. A write is an answered operation that committed something; deliberate wipes are not counted, nor calls of ``sys/`` in
+   any namespace: the books keep none of which the node said so, and others are known by their path.  It stands for the
+   commit of the attempt that was answered, else for that of the last attempt before, where the cluster that answered
+   holds this; what an earlier attempt committed is the same write.  So a deletion that finds nothing to delete at a
+   survivor counts as no write, whatever another attempt deleted elsewhere.
 3. What an attempt committed is remembered while somebody waits for the answer, and no longer.
 4. Acknowledged writes are kept for good, packed (``packed_rows``): any may be lost by the next promotion.  Of how
    operations ended, and of failed requests, only the newest are kept where ``newest`` says how many (``chunks``); all

@@ -47,7 +47,8 @@ class Committed(NamedTuple):
     ``options`` are the names of the fields that were sent, ``made`` is the version of a secret that was made, and
     ``value_digest`` the digest of what the request said to write, empty where it did not say it all.  ``part`` says
     which part of its request a step was that waits for a Fetch, ``hidden`` which versions it hid or showed again.
-    ``ends_lives``: it may have ended secrets with all their versions, and no answer says which.
+    ``ends_lives``: it may have ended secrets with all their versions, and no answer says which; ``of_system``: the
+    system backend carried it out, in whichever namespace.
     """
 
     cluster: str
@@ -61,6 +62,7 @@ class Committed(NamedTuple):
     part: str = ""
     hidden: HiddenVersions | None = None
     ends_lives: bool = False
+    of_system: bool = False
 
 
 class CommitEnded(NamedTuple):
