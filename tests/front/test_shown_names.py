@@ -14,7 +14,8 @@ OWN = {
     "Lab": "",
     "Cluster": "judge_large",
     "Vault": """act carry_out core environment forked handle is_for_active_node judge_large look_ahead meet next_due
-        reload_keyring resolved resume route_of serial set_leadership state status take_aim tick try_request use_files""",
+        reload_keyring resolved resume route_of serial set_leadership state status take_aim tick try_request
+        use_files""",
     "Cloud": "answer beside clock delay_ns failures filled follow handle observe parts state takes_ns use",
     "Ledger": """awaited commit end failed_asks first_after histories outages outcomes read_log state tokens unknown
         waiting""",
