@@ -186,7 +186,7 @@ class Aiming:
         """Make the call that comes before a request, and keep and return what it raises (rule 3)."""
         try:
             self._act(aim)
-        except BaseException as error:  # also what pytest.fail and pytest.skip raise
+        except BaseException as error:  # also what pytest raises to end a test
             aim.group.raised.append(error)
             return error
         return None
