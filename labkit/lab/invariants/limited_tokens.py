@@ -74,7 +74,10 @@ class LimitedTokens(StandingRule):
 
     def state(self) -> dict[str, Any]:
         """Return what it keeps as plain values."""
-        limits = tuple([(digest, _as_kept(row)) for digest, row in self._limits.items()])
+        # Those of a file of earlier versions are as they stand there.
+        limits = tuple(
+            [(digest, tuple(row) if row.history >= 0 else tuple(row)[:-1]) for digest, row in self._limits.items()]
+        )
         used = tuple([(name, tuple(rows.items())) for name, rows in self._used.items()])
         kept = {"occurred": self.judged, "limits": limits, "used": used}
         if self._shortened:  # none in files of earlier versions
@@ -164,11 +167,6 @@ class LimitedTokens(StandingRule):
 
     def _of_accessor(self, accessor: str) -> str:
         return next((digest for digest, row in self._limits.items() if row.accessor == accessor), "")
-
-
-def _as_kept(limits: Limits) -> tuple[Any, ...]:
-    """Return limits as plain values, those of a file of earlier versions as they stand there."""
-    return tuple(limits) if limits.history >= 0 else tuple(limits)[:-1]
 
 
 def _asks_for_token(route: ResolvedRoute | None, vault: VaultNode) -> bool:
