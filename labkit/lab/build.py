@@ -235,11 +235,9 @@ def _add_hosts(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> Non
     for node, impostor in state.get("impostors", {}).items():
         parts.add_impostor(node, impostor)
         parts.connect(node)
-    for name in state.get("hosts", ()):
+    for name in state.get("hosts", ()):  # in the order in which they came: a cloud may have come after an impostor
         if name in parts.hosts:
-            parts.hosts[name] = parts.hosts.pop(
-                name
-            )  # in the order in which they came, such as a cloud after an impostor
+            parts.hosts[name] = parts.hosts.pop(name)
 
 
 def _add_nodes(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> None:

@@ -41,15 +41,15 @@ class StoreError(Internal):
 class StaleTerm(RuntimeError):
     """A node that has lost the leadership tried to commit; ``newest`` is the newest term claimed."""
 
-    newest = 0
+    def __init__(self, term: int, newest: int) -> None:
+        super().__init__(f"term {term} is over: a newer leader claimed term {newest}")
+        self.newest = newest
 
 
 def check_term(term: int, newest: int) -> None:
     """Raise StaleTerm for a term below the newest one claimed."""
     if term < newest:
-        stale = StaleTerm(f"term {term} is over: a newer leader claimed term {newest}")
-        stale.newest = newest
-        raise stale
+        raise StaleTerm(term, newest)
 
 
 class Storage(Protocol):

@@ -114,7 +114,7 @@ def test_who_is_overtaken_can_neither_renew_nor_write():
 
 def test_who_finds_a_newer_leader_while_it_stands_follows_nobody_yet(monkeypatch):
     def overtaken(store, writes, term, leaves=None):
-        raise StaleTerm(f"term {term} is over")
+        raise StaleTerm(term, term + 1)
 
     monkeypatch.setattr(MemoryStorage, "apply", overtaken)
 

@@ -137,7 +137,7 @@ class Store(MemoryStorage):
         super().apply(*sent, **named)
 
 
-@pytest.mark.parametrize("error", [StoreError("no space left"), StaleTerm("over")])
+@pytest.mark.parametrize("error", [StoreError("no space left"), StaleTerm(1, 2)])
 def test_what_cannot_be_stored_changes_nothing_and_ends_nothing(clock, error):
     seen, storage = [], Store()
     core: Any = Vault(storage, Environment(clock, entropy, lambda kind, **fields: seen.append(kind), no_outside)).core
