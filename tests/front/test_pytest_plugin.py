@@ -411,6 +411,7 @@ def test_a_vault_that_is_asked_for_by_its_name_is_reset_and_judged_too(pytester:
 def test_a_module_may_say_its_own_seed_to_vaults_with_a_port(pytester: pytest.Pytester, play: Play) -> None:
     pytester.makepyfile(
         """
+        import labkit
         import pytest
 
         @pytest.fixture(scope="module")
@@ -418,7 +419,7 @@ def test_a_module_may_say_its_own_seed_to_vaults_with_a_port(pytester: pytest.Py
             return 11
 
         def test_server(labkit_server, labkit_vault, labkit_tls_server, labkit_environment):
-            assert labkit_vault.root_token != pytest.importorskip("labkit").Vault.dev(seed=7).root_token
+            assert labkit_vault.root_token != labkit.Vault.dev(seed=7).root_token
         """
     )
 

@@ -29,7 +29,7 @@ WRITTEN_DOWN = {
     "write that two clusters follow": 382,  # eight standing rules more
     "second of an idle pair": 244,
     "checkpoint": 269,  # the same, and who answered behind a balancer
-    "branch": 947,  # the same as of a checkpoint, and whose place was taken
+    "branch": 946,  # the same as of a checkpoint
     "failover of 60 s": 18_151,  # the same, where a token leads that has limits, and which commits may end secrets
 }
 
