@@ -126,7 +126,7 @@ def labkit_session_vault(
     labkit_contents: Mapping[str, Any],
     labkit_aims_must_fire: bool,
 ) -> Vault:
-    """One vault for all tests that name it, reset after each of them."""
+    """One vault for all tests, reset after each of them."""
     return _kept(request, _made(labkit_seed, labkit_settings, labkit_contents), labkit_aims_must_fire)
 
 
@@ -138,7 +138,7 @@ def labkit_module_vault(
     labkit_contents: Mapping[str, Any],
     labkit_aims_must_fire: bool,
 ) -> Vault:
-    """One vault for the tests of a module, reset after each that names it; the module says what it holds."""
+    """One vault for the tests of a module, reset after each of them; the module says what it holds."""
     return _kept(request, _made(labkit_seed, labkit_settings, labkit_contents), labkit_aims_must_fire)
 
 
