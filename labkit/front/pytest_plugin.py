@@ -5,7 +5,7 @@
 2. Its fixtures give each test a vault, a server or a lab of its own, made from ``labkit_seed``, ``labkit_settings``,
    ``labkit_contents`` and ``labkit_lab_file``, which a project may give other values.
 3. ``labkit_session_vault`` is one for all tests, ``labkit_module_vault`` one for those of a module, for what is started
-   once; either is reset after each test that has it, also where the end of another fixture fails.
+   once; either is reset after each test, also where the end of another fixture fails.
 4. A test that passes fails all the same when its vaults have aims that no request took, or an ``expect`` without its
    ``with``: it has tested less than it says.  So it does where a ``before_next`` raised behind a door.  The report of a
    test that fails by itself says of either.
