@@ -1,9 +1,12 @@
-"""Drawn runs: what is drawn for a seed is played alike again, elsewhere, cut in two, and without a trace.
+"""Drawn runs: what is drawn for a seed ends alike in another process, cut in two, played again and without a trace.
 
     python -m tests.hunt.drawn_runs [seeds] [first]
 
-Two processes with different hash seeds play all seeds; each also plays half of them again, cut at 15 s and resumed from
-a snapshot, and without a trace.  What differs is printed; the exit status is 1 then.
+A hundred seeds at a time are played by two processes with different hash seeds, whose ends are compared.  The one plays
+them in order; the other backwards, so that what ran before a seed is never the same, and cut at 15 s and resumed from a
+snapshot.  Each plays every second seed again, at once, without a trace.  A seed that does not end alike is played in
+each way by itself, so that the way is named.  Every hundred is reported, from which an interrupted call can go on; the
+exit status is 1 if anything was not the same.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from labkit.scenario.running import Run
 from labkit.scenario.scenario import Scenario
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-SEEDS, FIRST = 60, 0
+SEEDS, FIRST, AT_ONCE = 60, 0, 100
 HASH_SEEDS = (1, 2)
 CUT = "15s"
 
@@ -51,33 +54,30 @@ def without_trace(scenario: Scenario) -> World:
     return world
 
 
-def differences(seed: int, known: dict[str, str]) -> list[str]:
-    """Play a seed in every way; return those that do not end as is known."""
-    scenario = read(drawn(seed).data)
-    ways = {"again": world_of, "cut": cut, "without trace": without_trace}
-    found = []
-    for how, build in ways.items():
-        end = ended(build(scenario))
-        same = end["kept"] == known["kept"] if how == "without trace" else end == known
-        found += [] if same else [f"seed {seed}: another run, {how}"]
-    return found
-
-
 def child(seeds: int, first: int, half: int) -> int:
-    """Play all seeds, and one half of them in every way; print what they end with, and what differs."""
-    found: dict[str, object] = {}
+    """Play all seeds, and one half of them again without a trace; print what they end with, and what differs."""
+    backwards = bool(half)
+    ends: dict[int, dict[str, str]] = {}
     wrong: list[str] = []
-    for seed in range(first, first + seeds):
-        known = ended(world_of(read(drawn(seed).data)))
-        found[str(seed)] = known
-        if seed % 2 == half:
-            wrong += differences(seed, known)
-    print(json.dumps({"ends": found, "wrong": wrong}))
+    for seed in sorted(range(first, first + seeds), reverse=backwards):
+        scenario = read(drawn(seed).data)
+        ends[seed] = ended(cut(scenario) if backwards else world_of(scenario))
+        if seed % 2 == half and ended(without_trace(scenario))["kept"] != ends[seed]["kept"]:
+            wrong.append(f"seed {seed}: another run, without trace")
+    print(json.dumps({"ends": ends, "wrong": wrong}))
     return 0
 
 
-def compared(seeds: int = SEEDS, first: int = FIRST) -> list[str]:
-    """Let two processes play; return what is not the same."""
+def named(seed: int) -> list[str]:
+    """Say in which way a seed does not end alike, after its two processes did not agree."""
+    scenario = read(drawn(seed).data)
+    known = ended(world_of(scenario))
+    ways = [how for how, build in {"again": world_of, "cut": cut}.items() if ended(build(scenario)) != known]
+    return [f"seed {seed}: another run, {how}" for how in ways or ["in another process"]]
+
+
+def alike(seeds: int, first: int) -> list[str]:
+    """Let two processes play a few seeds; return what is not the same."""
     started = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.hunt.drawn_runs", str(seeds), str(first), str(half)],
@@ -89,11 +89,21 @@ def compared(seeds: int = SEEDS, first: int = FIRST) -> list[str]:
     ]
     texts = [process.communicate()[0] for process in started]
     if any(process.returncode for process in started):
-        return ["a process that plays has ended early"]
+        return [f"seeds {first} to {first + seeds - 1}: a process that plays them has ended early"]
     one, other = map(json.loads, texts)
-    ends = [(seed, other["ends"][seed] == end) for seed, end in one["ends"].items()]
-    between = [f"seed {seed}: another run in another process" for seed, same in ends if not same]
-    return [*one["wrong"], *other["wrong"], *between]
+    parted = [int(seed) for seed, end in one["ends"].items() if other["ends"][seed] != end]
+    return [*one["wrong"], *other["wrong"], *(line for seed in parted for line in named(seed))]
+
+
+def compared(seeds: int = SEEDS, first: int = FIRST) -> list[str]:
+    """Compare seeds, a hundred at a time; report each hundred on standard error; return what is not the same."""
+    wrong: list[str] = []
+    for start in range(first, first + seeds, AT_ONCE):
+        count = min(AT_ONCE, first + seeds - start)
+        found = alike(count, start)
+        print(*found, f"seeds {start} to {start + count - 1}: {len(found)} not the same", sep="\n", file=sys.stderr)
+        wrong += found
+    return wrong
 
 
 def main(arguments: list[str]) -> int:
@@ -102,7 +112,7 @@ def main(arguments: list[str]) -> int:
     if len(numbers) == 3:
         return child(*numbers)
     wrong = compared(*numbers)
-    print(*wrong, f"{[*numbers, SEEDS][0]} drawn runs, {len(wrong)} not the same", sep="\n")
+    print(f"{[*numbers, SEEDS][0]} drawn runs, {len(wrong)} not the same")
     return bool(wrong)
 
 
