@@ -1,12 +1,12 @@
-"""Drawn runs: what is drawn for a seed ends alike in another process, cut in two, played again and without a trace.
+"""Drawn runs: what is drawn for a seed ends alike in another process, cut in four, played again and without a trace.
 
     python -m tests.hunt.drawn_runs [seeds] [first]
 
 A hundred seeds at a time are played by two processes with different hash seeds, whose ends are compared.  The one plays
-them in order; the other backwards, so that what ran before a seed is never the same, and cut at 15 s and resumed from a
-snapshot.  Each plays every second seed again, at once, without a trace.  A seed that does not end alike is played in
-each way by itself, so that the way is named.  Every hundred is reported, from which an interrupted call can go on; the
-exit status is 1 if anything was not the same.
+them in order; the other backwards, so that what ran before a seed is never the same, and cut at three drawn instants,
+going on from a snapshot each time.  Each plays every second seed again, at once, without a trace.  A seed that does not
+end alike is played in each way by itself, so that the way is named.  Every hundred is reported, from which an
+interrupted call can go on; the exit status is 1 if anything was not the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 from labkit.hunt.drawing import drawn
 from labkit.hunt.world import World, read, run_of, world_of
@@ -26,7 +28,7 @@ from labkit.scenario.scenario import Scenario
 CHECKOUT = Path(__file__).resolve().parents[2]
 SEEDS, FIRST, AT_ONCE = 60, 0, 100
 HASH_SEEDS = (1, 2)
-CUT = "15s"
+CUTS, LAST_CUT_MS = 3, 60_000
 
 
 def ended(world: World) -> dict[str, str]:
@@ -41,10 +43,13 @@ def ended(world: World) -> dict[str, str]:
 
 
 def cut(scenario: Scenario) -> World:
-    """Play a scenario up to an instant, and return the world that goes on from a snapshot."""
-    world = world_of(scenario)
-    world.run(CUT)
-    return World.restore(world.snapshot())
+    """Play a scenario up to three instants that its seed draws, going on from a snapshot at each; return the world."""
+    world, random = world_of(scenario), Random(scenario.seed)
+    instants_ms = sorted(random.randrange(LAST_CUT_MS) for _ in range(CUTS))
+    for before_ms, at_ms in pairwise([0, *instants_ms]):
+        world.run(f"{at_ms - before_ms}ms")
+        world = World.restore(world.snapshot())
+    return world
 
 
 def without_trace(scenario: Scenario) -> World:

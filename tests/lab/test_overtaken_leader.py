@@ -45,3 +45,25 @@ def test_its_lists_hold_what_the_next_leader_wrote(fencing: bool) -> None:
     for name, number in asked.items():
         answer = lab.parts.console.answers[number]
         assert (name, answer.status, keys(answer)) == (name, 200, LISTS[name][1])
+
+
+def cut(lab: Lab) -> Lab:
+    """The lab that goes on from a snapshot of another."""
+    return Lab.restore(lab.snapshot())
+
+
+@pytest.mark.parametrize("due", [("auth/token/create", {"ttl": "5s"}), ("sys/replication/reindex", {})])
+def test_cut_while_it_is_paused_it_still_goes_about_what_the_next_leader_has_done(due: tuple[str, Any]) -> None:
+    lab = Lab(pair(), seed=7)
+    lab["paris"].enable_primary()
+    lab["paris"].post(*due).raise_for_status()
+    lab.pause("paris-1")
+    lab.run("20s")
+    assert lab["paris"].active == "paris-2"
+    ends = []
+    for resumed in (cut(lab), lab):
+        resumed.resume("paris-1")
+        resumed.run("5s")
+        ends.append((resumed.trace.digest(), resumed["paris"].root))
+
+    assert ends[0] == ends[1]

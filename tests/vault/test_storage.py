@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from contextlib import ExitStack, closing
 from itertools import pairwise
 from typing import Any
@@ -67,6 +68,12 @@ def test_the_values_of_a_folder_are_read_at_once_as_one_by_one(new_storage):
 def test_a_stale_term_is_no_value_error_that_a_handler_would_swallow():
     assert issubclass(StaleTerm, RuntimeError)
     assert not issubclass(StaleTerm, ValueError)
+
+
+def test_a_stale_term_is_the_same_in_another_process():
+    error = pickle.loads(pickle.dumps(StaleTerm(6, 7)))
+
+    assert (str(error), error.newest) == ("term 6 is over: a newer leader claimed term 7", 7)
 
 
 def test_a_store_that_fails_is_a_real_fault_of_the_server():

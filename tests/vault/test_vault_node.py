@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from labkit import Vault
 from labkit.front.outside_lab import no_outside
 from labkit.seeded import START_NS, SeededEntropy
@@ -14,6 +16,7 @@ from labkit.vault.replication.trust import admission
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.storage.barrier import KEYRING, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.token_record import IDS
 from labkit.vault.vault_node import VaultNode
 
 DR = "sys/replication/dr/"
@@ -64,6 +67,30 @@ def test_what_is_state_is_the_same_in_a_vault_made_of_it(service):
     )
     assert again.next_due() == service.next_due()
     assert again.core.replica.journal.on
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_was_known_to_fall_due_first_still_does_in_a_vault_made_of_it(service, is_known):
+    service.post("auth/token/create", {"ttl": "1h", "policies": ["default"]})
+    due_ns = service.next_due()
+    store = service.core.storage
+    store.apply({key: None for key in [*store.keys()] if key.startswith(IDS)}, 0)  # by whoever leads now
+    state = service.state()
+    if not is_known:
+        del state["next_due_ns"]  # as in files of earlier versions
+    again = Vault(store, service.environment, service.core.settings, state)
+
+    assert again.next_due() == (due_ns if is_known else None)
+
+
+@pytest.mark.parametrize("known", [1, -1, 1.5, "", "x", (), {}])
+def test_a_time_at_which_nothing_falls_due_makes_no_vault(service, known):
+    service.post("auth/token/create", {"ttl": "1h", "policies": ["default"]})
+    service.next_due()
+    state = {**service.state(), "next_due_ns": known}
+
+    with pytest.raises(ValueError, match="expected a record that falls due at"):
+        Vault(service.core.storage, service.environment, service.core.settings, state)
 
 
 def test_a_changed_keyring_is_taken_up_and_one_of_another_set_seals(service):

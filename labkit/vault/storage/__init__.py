@@ -42,8 +42,11 @@ class StaleTerm(RuntimeError):
     """A node that has lost the leadership tried to commit; ``newest`` is the newest term claimed."""
 
     def __init__(self, term: int, newest: int) -> None:
-        super().__init__(f"term {term} is over: a newer leader claimed term {newest}")
+        super().__init__(term, newest)  # what it is made of again, in another process
         self.newest = newest
+
+    def __str__(self) -> str:
+        return "term {} is over: a newer leader claimed term {}".format(*self.args)
 
 
 def check_term(term: int, newest: int) -> None:
