@@ -275,15 +275,11 @@ def test_any_instant_of_a_random_drill_can_be_gone_back_to(seed):
 def plain(lab: Lab) -> dict[str, Any]:
     """A lab's state, sequences that grow as they are however they are split, and of each Merkle index the root.
 
-    A lab that is stopped compares roots at rest, and so folds its indexes and asks its rules sooner.  A record that was
-    deleted before its time is forgotten when due times are looked at, by a restored node sooner.
+    A lab that is stopped compares roots at rest, and so folds its indexes and asks its rules sooner.
     """
     roots = {name: lab.queries.root(name) for name in lab.clusters}
     state = dict(lab.snapshot().state)
-    nodes = {
-        name: {**node, "vault": {**node["vault"], "due_times": None, "journal": None}}
-        for name, node in state["nodes"].items()
-    }
+    nodes = {name: {**node, "vault": {**node["vault"], "journal": None}} for name, node in state["nodes"].items()}
     broken = state["invariants"]["broken"]
     return {**state, "trace": lab.trace.digest(), "ledger": joined(state["ledger"]), "nodes": nodes} | {
         "invariants": broken,
