@@ -61,7 +61,10 @@ class VaultNode:
             self.core.rate_counts = _copied_counts(state["rate_counts"])
             self.core.login_failures = dict(state["login_failures"])
             self.core.due_times = None if state["due_times"] is None else DueTimes(state["due_times"])
-            self.core.next_due_ns = _known_due(state)
+            # Found again it might be another: the node that leads by now may have deleted that record (R3)
+            self.core.next_due_ns = known_ns = state.get("next_due_ns")  # not there in files of earlier versions
+            if known_ns not in (None, 0, *(state["due_times"] or {}).values()):
+                raise ValueError(f"expected a record that falls due at {known_ns!r:.40} ns")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.core.settings.node}, {'sealed' if self.sealed else 'unsealed'})"
@@ -239,17 +242,6 @@ class VaultNode:
         request = ctx.request
         ctx.request = request._replace(headers=dict(request.headers), body=copied(request.body))  # nobody else's (R3)
         return suspension.start(self.core, ctx, self.serial)
-
-
-def _known_due(state: Mapping[str, Any]) -> int | None:
-    """Return when something falls due first, as it was known; ValueError where no record falls due then.
-
-    Found again it might be another: the one that leads now may have deleted that record since.
-    """
-    known_ns: int | None = state.get("next_due_ns")  # not there in files of earlier versions
-    if known_ns not in (None, 0, *(state["due_times"] or {}).values()):
-        raise ValueError(f"expected a record that falls due at {known_ns!r:.40} ns")
-    return known_ns
 
 
 def _copied_counts(counted: Mapping[str, Any]) -> dict[str, Any]:
