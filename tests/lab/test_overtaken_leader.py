@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lab.nodes import replication_link
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import pair
+from labkit.lab.wire.reports import ConnectionChanged, Progressed
 
 SECOND_NS = 1_000_000_000
 LISTS = {"accessors": ("auth/token/accessors", 3), "leases": ("sys/leases/lookup/auth/token/create", 2)}
@@ -47,9 +49,14 @@ def test_its_lists_hold_what_the_next_leader_wrote(fencing: bool) -> None:
         assert (name, answer.status, keys(answer)) == (name, 200, LISTS[name][1])
 
 
-def cut(lab: Lab) -> Lab:
-    """The lab that goes on from a snapshot of another."""
-    return Lab.restore(lab.snapshot())
+def ends_when_resumed(lab: Lab, node: str) -> list[Any]:
+    """How a lab ends that goes on from a snapshot of another, and this other, once a paused node is resumed."""
+    ends = []
+    for resumed in (Lab.restore(lab.snapshot()), lab):
+        resumed.resume(node)
+        resumed.run("5s")
+        ends.append((resumed.trace.digest(), resumed["paris"].root, dict(resumed.invariants.broken)))
+    return ends
 
 
 @pytest.mark.parametrize("due", [("auth/token/create", {"ttl": "5s"}), ("sys/replication/reindex", {})])
@@ -60,10 +67,28 @@ def test_cut_while_it_is_paused_it_still_goes_about_what_the_next_leader_has_don
     lab.pause("paris-1")
     lab.run("20s")
     assert lab["paris"].active == "paris-2"
-    ends = []
-    for resumed in (cut(lab), lab):
-        resumed.resume("paris-1")
-        resumed.run("5s")
-        ends.append((resumed.trace.digest(), resumed["paris"].root))
+    cut, uncut = ends_when_resumed(lab, "paris-1")
 
-    assert ends[0] == ends[1]
+    assert cut == uncut
+
+
+@pytest.mark.parametrize("report", [Progressed, ConnectionChanged])
+def test_cut_no_node_reports_again_what_it_had_reported(monkeypatch: pytest.MonkeyPatch, report: Any) -> None:
+    """Of one that was overtaken it would be wrong by then: its cluster is past that entry."""
+    again: list[tuple[Any, ...]] = []
+
+    def kept(*fields: Any) -> Any:
+        again.append(fields)
+        return report(*fields)
+
+    lab = Lab(pair(), seed=7)
+    lab.replicate("paris", "tokyo")
+    cut = Lab.restore(lab.snapshot())
+    monkeypatch.setattr(replication_link, report.__name__, kept)
+    cut.run("5s")
+
+    assert again == []
+    cut.partition("paris", "tokyo")
+    created(cut)
+    cut.run("30s")
+    assert again != []

@@ -83,8 +83,8 @@ class ReplicationLink(NodeReplica):
         self.serial: int = state.get("serial", 0)
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
         self.followed: str = state.get("followed", "")
-        self._progress: tuple[str, int | None] | None = None
-        self._connection = ""
+        self._progress: tuple[str, int | None] | None = state.get("progress")  # as reported last; None: not yet
+        self._connection: str = state.get("connection", "")  # as reported last
         self._known_mode: tuple[bytes | None, Barrier | None, Mode] = (None, None, Mode())
         self.upstream = Upstream(plan, services, vault, incarnation, state)
         self.secondaries = Secondaries(plan, services, vault, incarnation, state)
@@ -163,6 +163,8 @@ class ReplicationLink(NodeReplica):
             "led": self.led,
             "serial": self.serial,
             "reported": self.reported,
+            "progress": self._progress,
+            "connection": self._connection,
             "followed": self.followed,
             "sync": None if sync is None else plain(sync),
             **self.upstream.state(),

@@ -149,8 +149,12 @@ class MerkleTree:
         self._noted[key] = after
 
     def change_all(self, writes: Mapping[str, bytes | None]) -> None:
-        """Note many changes."""
-        self._noted.update(writes)
+        """Note many changes; of each key the leaf before is read now: once overtaken, other leaves are kept there."""
+        noted, changed, kept_leaf = self._noted, self._changed, self._kept.leaf
+        for key in writes:
+            if key not in noted and key not in changed and not key.startswith(OUTSIDE):
+                changed[key] = kept_leaf(key)
+        noted.update(writes)
 
     def changed_leaves(self) -> dict[str, bytes | None]:
         """Return the leaves that are not the kept ones, as they are to be kept; the nodes are folded with them."""
@@ -168,14 +172,16 @@ class MerkleTree:
         return self.nodes.root.hex()
 
     def root_as_is(self) -> str:
-        """Return the root as ``root`` does; what is to be folded is folded in a copy, which the next fold takes."""
-        if not (self._noted or self._unread or any(self._pending.values())):
+        """Return the root as ``root`` does; what is to be folded is folded in a copy, which the next fold takes.
+
+        Not so while keys are to be read: once this node was overtaken, another may have written them since.
+        """
+        if self._unread:
+            return self._folded_copy().nodes.root.hex()
+        if not (self._noted or any(self._pending.values())):
             return self.nodes.root.hex()
         if self._ahead is None or self._ahead[0] != self._noted:
-            copied = self._copied()
-            copied._settle()
-            copied.nodes.fold(copied._pending)
-            self._ahead = dict(self._noted), copied
+            self._ahead = dict(self._noted), self._folded_copy()
         return self._ahead[1].nodes.root.hex()
 
     def roots(self) -> list[bytes]:
@@ -300,13 +306,15 @@ class MerkleTree:
                 found[key] = leaf
         return found
 
-    def _copied(self) -> MerkleTree:
-        """Return a tree in which the same is to be folded; of the leaves it has those that this changes."""
+    def _folded_copy(self) -> MerkleTree:
+        """Return a tree in which the same is folded; of the leaves it has those that this changes."""
         copied = MerkleTree(self._kept, self.nodes.to_be_folded(), self._guard, self._unread)
         copied._noted = dict(self._noted)
         changed = self._changed
         copied._changed = {key: changed[key] for key in (*self._noted, *self._unread) if key in changed}
         copied._pending = {tree: dict(self._pending[tree]) for tree in TREES}
+        copied._settle()
+        copied.nodes.fold(copied._pending)
         return copied
 
     def _settle(self) -> None:
@@ -325,7 +333,7 @@ class MerkleTree:
     def _take_settled(self, ahead: MerkleTree) -> None:
         """Settle as was done ahead, where nothing changed since: but for what is folded then."""
         self._noted.clear()
-        self._unread, self._guard = {}, ahead._guard
+        self._guard = ahead._guard
         self._changed.update(ahead._changed)
         self._pending = {tree: dict(ahead._pending[tree]) for tree in TREES}
         self._ahead = {}, ahead

@@ -611,3 +611,31 @@ def test_the_index_is_that_of_the_contents_whatever_happens_between_steps(
     assert is_sound(taken_over(journal)[0])
     journal.flush(0)
     assert {key: store.leaf(key) for key in shipped(journal)} == dict(store.leaves())
+
+
+def test_what_the_next_leader_keeps_changes_no_guard_of_the_one_before():
+    storage = MemoryStorage()
+    overtaken, leading = Journal(storage), Journal(storage)
+    overtaken.switch_on(1)
+    overtaken.commit({"logical/a": b"1"}, 1)
+    storage.claim(2)
+    leading.switch_on(2)
+    leading.flush(2)
+
+    assert overtaken.tree.guard() == leading.tree.guard() != MerkleTree().guard()
+
+
+@pytest.mark.parametrize("is_looked_at", [True, False])
+def test_looking_at_the_root_keeps_nothing_that_was_read_for_it(is_looked_at):
+    storage = MemoryStorage()
+    first, overtaken = Journal(storage), Journal(storage)
+    first.switch_on(1)
+    first.commit({"logical/a": b"1"}, 1)
+    storage.claim(2)
+    overtaken.switch_on(2)
+    if is_looked_at:
+        overtaken.tree.root_as_is()
+    storage.claim(3)
+    storage.apply({"logical/a": b"2"}, 3)
+
+    assert overtaken.tree.guard() == MerkleTree.build([("logical/a", b"2")]).guard()
