@@ -622,6 +622,8 @@ def test_what_the_next_leader_keeps_changes_no_guard_of_the_one_before():
     leading.switch_on(2)
     leading.flush(2)
 
+    assert overtaken.tree is not None
+    assert leading.tree is not None
     assert overtaken.tree.guard() == leading.tree.guard() != MerkleTree().guard()
 
 
@@ -633,6 +635,7 @@ def test_looking_at_the_root_keeps_nothing_that_was_read_for_it(is_looked_at):
     first.commit({"logical/a": b"1"}, 1)
     storage.claim(2)
     overtaken.switch_on(2)
+    assert overtaken.tree is not None
     if is_looked_at:
         overtaken.tree.root_as_is()
     storage.claim(3)
