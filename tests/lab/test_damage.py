@@ -6,7 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.operations.runbook_effects import Ask
-from labkit.vault.replication.tree.merkle import is_corrupted
+from labkit.vault.replication.tree.tree_nodes import is_corrupted
 
 SECOND_NS = 1_000_000_000
 

@@ -19,7 +19,7 @@ from labkit.vault.replication.mode import (
     status_secondary,
 )
 from labkit.vault.replication.state import State, canary_age_ms
-from labkit.vault.replication.tree.merkle import is_corrupted
+from labkit.vault.replication.tree.tree_nodes import is_corrupted
 from labkit.vault.replication.trust import activation
 from labkit.vault.storage.barrier import decode_numbers
 from labkit.vault.storage.records import encode_record

@@ -547,7 +547,8 @@ KILL_IN_A_FLUSH = """
 import os, signal
 from labkit import Vault
 from labkit.vault.replication.tree.journal import Journal
-from labkit.vault.replication.tree.merkle import MerkleTree, classify, is_corrupted
+from labkit.vault.replication.tree.merkle import MerkleTree, classify
+from labkit.vault.replication.tree.tree_nodes import is_corrupted
 from labkit.vault.storage.sqlite import SqliteStorage
 
 def work_until(path, statement):

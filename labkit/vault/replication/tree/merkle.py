@@ -60,7 +60,6 @@ __all__ = [
     "classify",
     "compared",
     "differing_parts",
-    "is_corrupted",
     "leaf_digest",
     "page_digest",
     "to_bytes",
@@ -382,14 +381,6 @@ def tree_of(leaves: Mapping[str, bytes], kept: LeafStore) -> MerkleTree:
     merkle_tree._changed = {key: leaf for key, leaf in leaves.items() if others.get(key) != leaf}
     merkle_tree._changed.update(dict.fromkeys([key for key in others if key not in leaves]))
     return merkle_tree
-
-
-def is_corrupted(report: Mapping[str, Any]) -> bool:
-    """Return whether a report of ``MerkleTree.check`` found any node wrong."""
-    return bool(report["corrupted_root"]) or any(
-        tree["corrupted_subtree_root"] or tree["corrupted_index_tuples_map"]
-        for tree in report["corrupted_tree_map"].values()
-    )
 
 
 def _within(leaves: Mapping[str, Any], buckets: Container[int] | None) -> Iterable[str]:

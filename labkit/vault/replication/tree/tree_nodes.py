@@ -211,6 +211,14 @@ def differing_parts(mine: bytes, theirs: bytes) -> list[int]:
     return [*compress(range(FAN_OUT), map(ne, parts(mine), parts(theirs)))]
 
 
+def is_corrupted(report: Mapping[str, Any]) -> bool:
+    """Return whether a report of ``MerkleTree.check`` found any node wrong."""
+    return bool(report["corrupted_root"]) or any(
+        tree["corrupted_subtree_root"] or tree["corrupted_index_tuples_map"]
+        for tree in report["corrupted_tree_map"].values()
+    )
+
+
 def _pages_of(sums: list[int]) -> tuple[dict[int, bytes], bytes]:
     """Return the pages' subpages, and the page hashes end to end, of 65,536 subpages."""
     subpages: dict[int, bytes] = {}

@@ -13,6 +13,7 @@ from labkit.vault.replication.tree import merkle
 from labkit.vault.replication.tree.journal import Entry, Journal
 from labkit.vault.replication.tree.merkle import FAN_OUT, TREES, MerkleTree
 from labkit.vault.replication.tree.rebuild import Rebuild, ReindexOptions
+from labkit.vault.replication.tree.tree_nodes import is_corrupted
 from labkit.vault.storage import StaleTerm, StoreError
 from labkit.vault.storage.memory import MemoryStorage
 from tests.examples import examples
@@ -243,7 +244,7 @@ def test_an_index_of_the_same_leaves_in_the_place_of_this_one_keeps_the_backlog_
     successor.switch_on()
     for tree in (journal.tree, successor.tree):
         assert tree is not None
-        assert not merkle.is_corrupted(tree.check(""))
+        assert not is_corrupted(tree.check(""))
 
 
 def test_an_index_that_the_store_refuses_is_not_used() -> None:
@@ -441,7 +442,7 @@ def is_sound(journal: Journal) -> bool:
     tree, built = journal.tree, MerkleTree.build(shipped(journal).items())
     assert tree is not None
     same = (tree.root(), tree.guard()) == (built.root(), built.guard()) and not tree.differing_keys(built)
-    return same and not merkle.is_corrupted(tree.check(""))
+    return same and not is_corrupted(tree.check(""))
 
 
 @pytest.mark.parametrize("entries", range(10))
@@ -557,7 +558,7 @@ def test_damage_of_a_node_outlives_a_takeover_and_a_flush_and_heals_as_without_t
     assert journal.tree is not None
     journal.corrupt(layer, "logical/1", 0)
     report = journal.tree.check("")
-    assert merkle.is_corrupted(report)
+    assert is_corrupted(report)
     for _ in range(2):
         journal, read = taken_over(journal)
         assert journal.tree is not None
@@ -573,7 +574,7 @@ def test_damage_of_a_node_outlives_a_takeover_and_a_flush_and_heals_as_without_t
     assert stays.tree is not None
 
     assert healed.tree.check("") == stays.tree.check("")
-    assert merkle.is_corrupted(healed.tree.check("")) == (layer == "subpage")
+    assert is_corrupted(healed.tree.check("")) == (layer == "subpage")
 
 
 MOVES = st.lists(st.sampled_from(["takeover", "restore", "flush", "off", "ask", "fail", "cut"]), max_size=14)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from labkit.vault.replication.tree import leaves, merkle
 from labkit.vault.replication.tree.merkle import FAN_OUT, LAYERS, LOCAL, NO_TREE, REPLICATED, TREES, MerkleTree
+from labkit.vault.replication.tree.tree_nodes import is_corrupted
 from tests.counting import calls_made
 from tests.examples import examples
 
@@ -126,7 +127,7 @@ def test_asking_in_between_changes_nothing(writes: list[tuple[str, bytes | None]
     assert asked.guard() == built.guard()
     assert asked.leaves(REPLICATED) == built.leaves(REPLICATED)
     assert asked.leaves(LOCAL) == built.leaves(LOCAL)
-    assert not merkle.is_corrupted(asked.check(CHECKED_AT))
+    assert not is_corrupted(asked.check(CHECKED_AT))
 
 
 OCCASIONS = st.lists(st.sampled_from(["root_as_is", "root", "guard", "corrupt", "kept", "state"]), max_size=3)
@@ -305,7 +306,7 @@ def test_each_layer_is_damaged_and_found_by_itself(layer: str) -> None:
         subpage if layer == "subpage" else -1,
     )
     assert merkle_tree.guard() == guard, "damage to a node does not change contents"
-    assert merkle.is_corrupted(merkle_tree.check(CHECKED_AT))
+    assert is_corrupted(merkle_tree.check(CHECKED_AT))
 
 
 @pytest.mark.parametrize("chosen", range(16))
@@ -329,7 +330,7 @@ def test_what_is_folded_heals_with_the_next_write_under_it(layer: str) -> None:
     merkle_tree.corrupt(layer, "logical/u/7")
     merkle_tree.change("logical/u/7", b"other")
 
-    assert not merkle.is_corrupted(merkle_tree.check(CHECKED_AT))
+    assert not is_corrupted(merkle_tree.check(CHECKED_AT))
 
 
 def test_a_subpage_never_heals_and_spreads_upward_with_the_next_write_under_it() -> None:
