@@ -61,7 +61,7 @@ class VaultNode:
             self.core.rate_counts = _copied_counts(state["rate_counts"])
             self.core.login_failures = dict(state["login_failures"])
             self.core.due_times = None if state["due_times"] is None else DueTimes(state["due_times"])
-            # Found again it might be another: the node that leads by now may have deleted that record (R3)
+            # Found again it might be another: the node that leads by now may have deleted that record
             self.core.next_due_ns = known_ns = state.get("next_due_ns")  # not there in files of earlier versions
             if known_ns not in (None, 0, *(state["due_times"] or {}).values()):
                 raise ValueError(f"expected a record that falls due at {known_ns!r:.40} ns")

@@ -82,7 +82,7 @@ class MerkleTree:
         self._kept: LeafStore = kept or NothingKept()
         self._unread: dict[str, None] = dict.fromkeys(unread)
         self._noted: dict[str, bytes | None] = {}
-        self._changed: dict[str, bytes | None] = {}  # leaves that are not the kept ones; None: there is none now
+        self._changed: dict[str, bytes | None] = {}  # leaves that are not those kept, before what is noted; None: none
         self._pending: dict[int, dict[int, int]] = {tree: {} for tree in TREES}
         self.nodes = nodes or TreeNodes()
         self._guard = guard

@@ -614,13 +614,19 @@ def test_the_index_is_that_of_the_contents_whatever_happens_between_steps(
     assert {key: store.leaf(key) for key in shipped(journal)} == dict(store.leaves())
 
 
-def test_what_the_next_leader_keeps_changes_no_guard_of_the_one_before():
+def leading_in_turn() -> tuple[MemoryStorage, Journal, Journal]:
+    """A store, the journal of a leader that made an entry, and that of the one which took over since."""
     storage = MemoryStorage()
-    overtaken, leading = Journal(storage), Journal(storage)
-    overtaken.switch_on(1)
-    overtaken.commit({"logical/a": b"1"}, 1)
+    before, after = Journal(storage), Journal(storage)
+    before.switch_on(1)
+    before.commit({"logical/a": b"1"}, 1)
     storage.claim(2)
-    leading.switch_on(2)
+    after.switch_on(2)
+    return storage, before, after
+
+
+def test_what_the_next_leader_keeps_changes_no_guard_of_the_one_before():
+    _, overtaken, leading = leading_in_turn()
     leading.flush(2)
 
     assert overtaken.tree is not None
@@ -630,12 +636,7 @@ def test_what_the_next_leader_keeps_changes_no_guard_of_the_one_before():
 
 @pytest.mark.parametrize("is_looked_at", [True, False])
 def test_looking_at_the_root_keeps_nothing_that_was_read_for_it(is_looked_at):
-    storage = MemoryStorage()
-    first, overtaken = Journal(storage), Journal(storage)
-    first.switch_on(1)
-    first.commit({"logical/a": b"1"}, 1)
-    storage.claim(2)
-    overtaken.switch_on(2)
+    storage, _, overtaken = leading_in_turn()
     assert overtaken.tree is not None
     if is_looked_at:
         overtaken.tree.root_as_is()
