@@ -157,6 +157,7 @@ class Replica:
         """Drop sync and secondaries and switch the journal off: the node's leadership begins or ends."""
         self.sync, self.secondaries, self.reindexed = None, {}, ""
         self.reconnects = self.index_stored = False
+        self._unindexed.unmarked = False  # whoever leads meanwhile may store an index
         if self._journal is not None:
             self._journal.switch_off()
 

@@ -11,6 +11,7 @@ from labkit import Vault
 from labkit.vault.core import Leadership
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode
+from labkit.vault.replication.unindexed_writes import MARK
 from labkit.vault.storage.barrier import BarrierError
 
 LOADED = """
@@ -41,6 +42,18 @@ def test_a_mode_that_does_not_open_is_none_for_the_journal_and_refused_for_reque
     assert service.next_due() is None
     assert service.put("sys/seal").status == 500, "whether this is a secondary is not known"
     assert service.get("sys/health").ok
+
+
+def test_who_leads_again_takes_the_mark_away_that_another_node_left(service):
+    """Otherwise the nodes that stand under it would be believed, with another's contents."""
+    core = service.core
+    service.post("secret/data/a", {"data": {"b": 1}}).raise_for_status()
+    core.set_leadership(Leadership(active=False))
+    core.storage.apply({MARK: b"stands at an entry"}, 0)
+    core.set_leadership(Leadership())
+    service.post("secret/data/a", {"data": {"b": 2}}).raise_for_status()
+
+    assert core.storage.get(MARK) is None
 
 
 def test_the_journal_is_on_while_an_active_node_replicates(service):

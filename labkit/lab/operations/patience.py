@@ -7,6 +7,8 @@
 3. Who has waited long on a ready connection looks less often.
 4. A comparison in vain does not count as progress, whatever it fetched: after ``MAX_COMPARISONS`` in a row patience
    lasts as long as the step says, from the first of them on.
+5. A connection that comes back is given the time of the step again, but without progress no more than ``MAX_RETURNS``
+   times: one over a line that flaps is ready now and then for ever.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ POLL_NS = 250 * MILLISECOND_NS
 MAX_POLL_NS = 10 * SECOND_NS
 POLLS_PER_WAIT = 32
 MAX_COMPARISONS = 10
+MAX_RETURNS = 10
 
 MAX_VALUE_BYTES, MIN_LINK_BPS = 32 << 20, 64_000
 MAX_CROSSING_NS = 2 * 8 * MAX_VALUE_BYTES * SECOND_NS // MIN_LINK_BPS
@@ -32,12 +35,12 @@ PROGRESS = ("mode", "last_remote_wal", "merkle_root", "merkle_sync_progress", *R
 class Patience:
     """How long one step still waits; it remembers what the cluster's status was and for how long."""
 
-    __slots__ = ("_apart_ns", "_comparisons", "_idle_ns", "_limit_ns", "_looping_ns", "_seen")
+    __slots__ = ("_apart_ns", "_comparisons", "_idle_ns", "_limit_ns", "_looping_ns", "_returns", "_seen")
 
     def __init__(self, limit_ns: int) -> None:
         self._limit_ns = limit_ns
         self._seen: tuple[Any, ...] | None = None
-        self._idle_ns = self._apart_ns = self._looping_ns = self._comparisons = 0
+        self._idle_ns = self._apart_ns = self._looping_ns = self._comparisons = self._returns = 0
 
     @property
     def why(self) -> str:
@@ -59,9 +62,9 @@ class Patience:
         seen = tuple([str(status.get(name)) for name in PROGRESS])
         ready = status.get("connection_state") == "ready"
         if seen != self._seen:
-            self._seen, self._idle_ns, self._apart_ns = seen, 0, 0
-        elif ready:
-            self._apart_ns = 0
+            self._seen, self._idle_ns, self._apart_ns, self._returns = seen, 0, 0, 0
+        elif ready and self._apart_ns and self._returns < MAX_RETURNS:
+            self._apart_ns, self._returns = 0, self._returns + 1
         self._comparisons = int(status.get("merkle_comparisons", 0))
         if not self._comparisons:
             self._looping_ns = 0

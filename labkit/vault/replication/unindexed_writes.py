@@ -14,27 +14,27 @@ MARK = "node/index/mark"
 
 
 class UnindexedWrites:
-    """The writes to one store while no journal is on."""
+    """The writes to one store while no journal is on.
 
-    __slots__ = ("_storage", "_unmarked")
+    ``unmarked``: whether it is known that no mark is stored; to be set False where a journal was on meanwhile, or
+    another node may have led.
+    """
+
+    __slots__ = ("_storage", "unmarked")
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._unmarked = False  # whether it is known that no mark is stored
+        self.unmarked = False
 
     def __repr__(self) -> str:
-        return f"UnindexedWrites({'no mark is stored' if self._unmarked else 'a mark may be stored'})"
+        return f"UnindexedWrites({'no mark is stored' if self.unmarked else 'a mark may be stored'})"
 
     def apply(self, writes: Writes, term: int) -> None:
         """Write one step in one transaction; StaleTerm, or any other error of the store, changes nothing."""
-        if not self._unmarked and not all(key.startswith(OUTSIDE) for key in writes):
+        if not self.unmarked and not all(key.startswith(OUTSIDE) for key in writes):
             if self._storage.get(MARK) is not None:
                 writes = {**writes, MARK: None}
             self._storage.apply(writes, term)
-            self._unmarked = True
+            self.unmarked = True
         else:
             self._storage.apply(writes, term)
-
-    def begin_again(self) -> None:
-        """A journal was on meanwhile: a mark may be stored."""
-        self._unmarked = False

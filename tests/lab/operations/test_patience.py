@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.operations.patience import MAX_COMPARISONS, MAX_CROSSING_NS, MAX_POLL_NS, POLL_NS, Patience
+from labkit.lab.operations.patience import (
+    MAX_COMPARISONS,
+    MAX_CROSSING_NS,
+    MAX_POLL_NS,
+    MAX_RETURNS,
+    POLL_NS,
+    Patience,
+)
 
 SECOND_NS = 1_000_000_000
 APART = {"mode": "secondary", "connection_state": "transient_failure", "last_remote_wal": 3}
@@ -92,6 +99,24 @@ def test_a_connection_that_comes_back_is_given_its_time_again():
         for _ in range(7):
             assert patience.pause_ns(APART)
         assert patience.pause_ns(READY)
+
+
+def test_a_connection_that_comes_and_goes_without_progress_is_not_waited_for_for_ever():
+    """One over a line that flaps would be, for as long as the largest value may take."""
+    patience, looks = Patience(2 * SECOND_NS), 0
+    while patience.pause_ns(READY if looks % 4 == 3 else APART):
+        looks += 1
+
+    apart = 2 * SECOND_NS // POLL_NS
+    assert looks == 4 * MAX_RETURNS + apart + apart // 3
+    assert patience.why == f"made no progress for {looks * POLL_NS // SECOND_NS} s"
+
+
+def test_progress_gives_a_connection_all_its_returns_again():
+    patience = Patience(2 * SECOND_NS)
+    for entry in range(5):
+        for look in range(4 * MAX_RETURNS):
+            assert patience.pause_ns({**(READY if look % 4 == 3 else APART), "last_remote_wal": entry})
 
 
 def looping(patience: Patience, per_look: float, most: int = 10_000) -> tuple[int, int]:

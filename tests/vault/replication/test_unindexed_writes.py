@@ -51,7 +51,7 @@ def test_a_mark_that_was_stored_meanwhile_is_looked_for_again(store: Counted) ->
     writes = UnindexedWrites(store)
     writes.apply({"logical/a": b"1"}, 0)
     store.apply({MARK: b"stands again"}, 0)
-    writes.begin_again()
+    writes.unmarked = False
     writes.apply({"logical/a": b"2"}, 0)
 
     assert store.get(MARK) is None

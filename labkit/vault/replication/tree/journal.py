@@ -143,7 +143,7 @@ class Journal:
     def switch_off(self) -> None:
         """Forget tree and backlog: replication is disabled, the node steps down, or it is sealed."""
         self.tree, self.flushed, self._named = None, None, 0
-        self._unindexed.begin_again()
+        self._unindexed.unmarked = False
         self.rebuild = None
         self._empty_backlog()
 
