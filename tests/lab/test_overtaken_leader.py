@@ -92,3 +92,20 @@ def test_cut_no_node_reports_again_what_it_had_reported(monkeypatch: pytest.Monk
     created(cut)
     cut.run("30s")
     assert again != []
+
+
+@pytest.mark.parametrize("ends", ["revoke-secondary", "disable"])
+def test_it_answers_no_secondary_that_the_next_leader_has_cut_off(ends: str) -> None:
+    """The first that it finds when it is resumed is what the secondary had asked before."""
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    lab.pause("paris-1")
+    lab.run("20s")
+    assert lab["paris"].active == "paris-2"
+    lab["paris"].post(f"sys/replication/dr/primary/{ends}", {"id": "tokyo"}).raise_for_status()
+    if ends == "disable":
+        lab["paris"].enable_primary()
+    lab.resume("paris-1")
+    lab.run("1s")
+
+    assert not lab.invariants.broken

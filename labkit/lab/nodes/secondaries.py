@@ -130,6 +130,8 @@ class Secondaries(NodeReplica):
             return ("sealed" if self._vault.sealed else NOT_ACTIVE_TEXT), (leader,) if leader else ()
         if self._mode.mode != "primary":
             return f"not a primary but {self._mode.mode}", ()
+        if self.connected and self._core.storage.deciding_writes != self._judged:
+            self.serve("primary")  # another node leads by now, and may have revoked it
         if question.rpc == "guard_hash":
             why = self._admission.judge(source, question) if question.credentials else ""
             if question.credentials and not why:
