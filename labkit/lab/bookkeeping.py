@@ -336,7 +336,7 @@ class Bookkeeping:
         upstream = self.upstreams.get(survivor, "") if continued is not None else ""
         continued = continued or Continued(-1, len(histories.commits), frozenset())
         fault_ns = self._ledger.outages.fault_ns(upstream or survivor, survivor, report.set_id)
-        planned = self.succession.is_planned(upstream)
+        planned = self.succession.is_planned(upstream, report.set_id)
         self.succession.promote(survivor, report.set_id)
         began_ns, history = at_ns if fault_ns is None else fault_ns, histories.history_of(survivor)
         promotion = Promotion(at_ns, survivor, upstream, *continued, began_ns, planned, history)

@@ -3,7 +3,8 @@
 1. What a token may do is known from the answer that issued it last, for an id may be chosen: how long it lasts, and how
    often it may be used.  The answer that renews it says how long from then on; an end that is earlier than before
    counts at the cluster that gave it, until that follows another or is promoted: a promotion elsewhere may have lost
-   it.  Of tokens only digests are kept.
+   it.  A renewal whose answer is wrapped says nothing: until the next it is not known when that token ends.  Of tokens
+   only digests are kept.
 2. Time is that of the clock of the node that answers.
 3. Uses are counted by the answers of one cluster, from when it was promoted last: those that a promotion lost are
    there again.
@@ -132,6 +133,8 @@ class LimitedTokens(StandingRule):
             until_ns = now_ns + wrapped["ttl"] * SECOND_NS
             history = self._histories.current.get(report.cluster, -1)
             self._keep(digest_of(wrapped["token"]), Limits(until_ns, 1, wrapped["accessor"], history))
+            if _renews(report.request.path):
+                self._last_unseen(self._renewed(report.request))
             return
         if not isinstance(auth, dict):
             return
@@ -149,6 +152,21 @@ class LimitedTokens(StandingRule):
         if digest and (until_ns or uses):
             self._shortened.get(report.cluster, {}).pop(digest, None)
             self._keep(digest, Limits(until_ns, uses, accessor, history))
+
+    def _renewed(self, request: Request) -> str:
+        """Return the digest of the token that a call renews; empty where its accessor is not known."""
+        body, path = request.body, split_path(request.path)[0].rstrip("/")
+        if path.endswith("-accessor"):
+            return self._of_accessor(str(body.get("accessor"))) if isinstance(body, dict) else ""
+        return digest_of(_token_of(request, unwraps=not path.endswith("-self")))
+
+    def _last_unseen(self, digest: str) -> None:
+        """How long a token lasts is not known from now on."""
+        known = self._limits.get(digest)
+        if known is not None:
+            self._limits[digest] = known._replace(until_ns=0)
+            for rows in self._shortened.values():
+                rows.pop(digest, None)
 
     def _is_held(self, cluster: str, limits: Limits) -> bool:
         """Whether a cluster may have a token from where it was issued; else it is another of the same id."""

@@ -1,6 +1,6 @@
 """Succession: which promotions were planned: those whose upstream was demoted for them, and by nobody else.
 
-1. A promotion is planned where the survivor's upstream is demoted: a secondary that follows nobody yet.
+1. A promotion is planned where the survivor's upstream is demoted: a secondary of their set that follows nobody yet.
 2. It is not where another cluster has taken that one's place: it was promoted since, or was primary of the set when the
    upstream was demoted, as one is that comes back.
 """
@@ -25,9 +25,9 @@ class Succession:
     def __repr__(self) -> str:
         return f"Succession({len(self.succeeded)} succeeded)"
 
-    def is_planned(self, upstream: str) -> bool:
-        """Whether a promotion of who follows this cluster is planned."""
-        return self._is_demoted(upstream) and upstream not in self.succeeded
+    def is_planned(self, upstream: str, set_id: str) -> bool:
+        """Whether a promotion of who follows this cluster in a replication set is planned."""
+        return self._is_demoted(upstream, set_id) and upstream not in self.succeeded
 
     def demote(self, cluster: str) -> None:
         """A cluster was demoted; its mode is still the one before, or known to be the one after."""
@@ -38,9 +38,10 @@ class Succession:
 
     def promote(self, survivor: str, set_id: str) -> None:
         """A cluster was promoted: it takes the place of each demoted one of its set, and nobody has its own."""
-        demoted = [name for name in self._upstreams if self._is_demoted(name) and self._modes[name][2] == set_id]
+        demoted = [name for name in self._upstreams if self._is_demoted(name, set_id)]
         taken = dict.fromkeys((*self.succeeded, *demoted))
         self.succeeded = tuple([name for name in taken if name != survivor])
 
-    def _is_demoted(self, cluster: str) -> bool:
-        return self._modes.get(cluster, ("", "", ""))[0] == "secondary" and not self._upstreams.get(cluster)
+    def _is_demoted(self, cluster: str, set_id: str) -> bool:
+        mode, _, of_set = self._modes.get(cluster, ("", "", ""))
+        return (mode, of_set) == ("secondary", set_id) and not self._upstreams.get(cluster)

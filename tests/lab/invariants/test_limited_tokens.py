@@ -73,6 +73,28 @@ def test_who_is_renewed_lasts_longer(calm: Lab, by: str):
     assert not found(calm)
 
 
+@pytest.mark.parametrize("by", ["renew", "renew-self", "renew-accessor"])
+def test_a_renewal_whose_answer_is_wrapped_leaves_the_end_unknown(calm: Lab, by: str):
+    auth = issued(calm, ttl="4s", explicit_max_ttl="1h")
+    token, body = calm["paris"].root_token, {"increment": "10s"}
+    if by == "renew-self":
+        token = auth["client_token"]
+    else:
+        body |= {"accessor": auth["accessor"]} if by == "renew-accessor" else {"token": auth["client_token"]}
+    headers = {"X-Vault-Wrap-TTL": "1m"}
+    calm["paris"].post(f"auth/token/{by}", body, token=token, headers=headers).raise_for_status()
+    calm.run("5s")
+    assert used(calm, auth["client_token"]) == [200]
+    assert not found(calm)
+
+    with planted(ZOO["expiry-ignored"]):
+        body = {"token": auth["client_token"], "increment": "10s"}
+        calm["paris"].post("auth/token/renew", body).raise_for_status()
+        calm.run("11s")
+        assert used(calm, auth["client_token"]) == [200]
+    assert found(calm)
+
+
 def test_uses_that_a_replicating_cluster_does_not_count_are_found(calm: Lab):
     with planted(ZOO["uses-not-counted"]):
         token = issued(calm, num_uses=2)["client_token"]

@@ -54,18 +54,32 @@ def test_there_and_back_each_is_planned(calm: Lab):
     assert [taken.planned for taken in calm.ledger.promotions] == [True, True]
 
 
+def test_one_that_left_its_set_and_was_demoted_in_another_was_not_demoted_for_its_follower(calm: Lab):
+    calm.partition("paris", "tokyo")
+    calm["paris"].post("secret/data/a", {"data": {}}).raise_for_status()
+    calm["paris"].disable()
+    calm["paris"].enable_primary()
+    calm["paris"].demote()
+    calm["tokyo"].promote(force=True)
+
+    assert [taken.planned for taken in calm.ledger.promotions] == [False]
+    assert calm.ledger.rpo().writes == 1
+    assert NO_LOSS not in calm.invariants.broken
+
+
 def test_only_those_of_its_set_are_succeeded_and_who_is_promoted_or_demoted_again_is_not():
     modes = {name: ("secondary", "", of_set) for name, of_set in (("a", "x"), ("b", "x"), ("c", "y"), ("d", "x"))}
     upstreams = {"a": "", "b": "a", "c": "", "d": ""}
     kept = Succession(modes, upstreams, ())
-    assert [kept.is_planned(name) for name in ("a", "b", "c", "nobody", "")] == [True, False, True, False, False]
+    assert [kept.is_planned(name, "x") for name in ("a", "b", "c", "nobody", "")] == [True, False, False, False, False]
+    assert kept.is_planned("c", "y")
     kept.promote("b", "x")
-    assert not kept.is_planned("a")
-    assert not kept.is_planned("d")
+    assert not kept.is_planned("a", "x")
+    assert not kept.is_planned("d", "x")
     kept.promote("a", "x")
-    assert [kept.is_planned(name) for name in ("a", "d")] == [True, False]
+    assert [kept.is_planned(name, "x") for name in ("a", "d")] == [True, False]
     kept.demote("d")
-    assert kept.is_planned("d"), "nobody is primary of its set"
+    assert kept.is_planned("d", "x"), "nobody is primary of its set"
     modes["a"] = ("primary", "", "x")
     kept.demote("d")
-    assert not Succession(modes, upstreams, kept.succeeded).is_planned("d")
+    assert not Succession(modes, upstreams, kept.succeeded).is_planned("d", "x")
