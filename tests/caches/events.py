@@ -473,6 +473,17 @@ def act_on_the_other_node(twins: Twins, dice: Random) -> None:
     twins.both(Cluster.look_again)
 
 
+def lead_by_turns(twins: Twins, dice: Random) -> None:
+    """Let the other node lead while something happens there, and then the first one again."""
+    twins.facts["two lead"] = False
+    twins.both(leading(1, claim(twins)), "the other node leads")
+    twins.asked = 1
+    for event in dice.choices((enable_primary, enable_primary, write_policy, change_key, rotate, disable_mount), k=3):
+        event(twins, dice)
+    twins.asked = 0
+    lead(twins, dice)
+
+
 def step_down(twins: Twins, dice: Random) -> None:
     """Ask the leader to step down."""
     twins.send("PUT", "sys/step-down")
@@ -595,7 +606,8 @@ EVENTS: tuple[Callable[[Twins, Random], None], ...] = (
     *(keep_key_outside, delete_managed_key, begin_request, begin_request, begin_request, go_on),
     *(seal, unseal, give_one_share, rotate, rekey),
     *(enable_primary, demote, promote),
-    *(hand_over, lead, overtake, lose_the_leader, lead_both, act_on_the_other_node, step_down, crash, reset),
+    *(hand_over, lead, lead_by_turns, overtake, lose_the_leader, lead_both, act_on_the_other_node),
+    *(step_down, crash, reset),
     *(damage, repair, remove, swap, keep_contents, roll_back),
 )
 
