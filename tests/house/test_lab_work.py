@@ -30,7 +30,8 @@ WRITTEN_DOWN = {
     "second of an idle pair": 244,
     "checkpoint": 269,  # the same, and who answered behind a balancer
     "branch": 946,  # the same as of a checkpoint
-    "failover of 60 s": 18_151,  # the same, where a token leads that has limits, and which commits may end secrets
+    "failover of 60 s": 18_155,  # the same, where a token leads that has limits, which commits may end secrets, and the
+    # mode again by who leads again
 }
 
 

@@ -116,7 +116,8 @@ class ReplicationLink(NodeReplica):
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
         core = self._core
         if core.keys.barrier is None or not core.leadership.active:
-            self.started, core.replica.sync, self._connection = None, None, ""
+            self.started, core.replica.sync = None, None
+            self.reported, self._connection = ("", ""), ""  # who leads by now reports
             self.secondaries.forget()
             return
         if core.leadership.term != self.led:  # it may have lost the lead and taken it again within one step

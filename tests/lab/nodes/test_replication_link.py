@@ -264,6 +264,24 @@ def test_when_the_secondarys_active_node_dies_the_next_goes_on_where_it_was(lab)
     assert "guard_found" in seen(lab, "tokyo-2", at_ns)
 
 
+def test_who_leads_again_reports_the_state_that_it_is_in(short_ring):
+    """What it reported last was followed by another node's reports."""
+    lab = short_ring
+    lab.run("2s").partition("paris", "tokyo")
+    lab.run("5s").pause("tokyo-1")
+    lab.run("15s").resume("tokyo-1")
+    lab.run("2s").heal()
+    lab.run(until=lambda lab: states(lab, "tokyo")[-1] == "merkle-diff")
+    assert lab["tokyo"].active == "tokyo-2"
+    lab.partition("paris", "tokyo")
+    for node in ("tokyo-2", "tokyo-3"):
+        lab.crash(node)
+    lab.run("10s")
+
+    assert lab["tokyo"].active == "tokyo-1"
+    assert states(lab, "tokyo")[-1] == lab.parts.nodes["tokyo-1"].sync.state == "stream-wals"
+
+
 @pytest.mark.slow
 def test_both_at_once_is_no_worse(lab):
     lab.run("3s").crash("paris-1")
