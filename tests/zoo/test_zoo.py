@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.hunt.findings import EXCEPTION
+from labkit.hunt.world import World
 from labkit.lab.invariants import STANDING, rules
 from labkit.lab.nodes import replication_link
 from labkit.proof.planted_bugs import PLANTED_BUGS
@@ -153,6 +155,18 @@ def test_only_seeds_that_are_not_measured_are_played_unless_schedules_or_code_ar
     monkeypatch.setattr(measuring, "code", lambda: "others")
     measuring.measured("version-reused", range(3), clean, 1)
     assert seeds_played == [0, 1, 2] * 3
+
+
+@pytest.mark.parametrize(("raised", "broken"), [(TimeoutError, ()), (KeyError, (EXCEPTION,))])
+def test_a_run_that_does_not_end_is_no_exception_of_labkit(
+    raised: type[Exception], broken: tuple[str, ...], monkeypatch
+):
+    def run(world: World, **how: Any) -> None:
+        raise raised
+
+    monkeypatch.setattr(World, "run", run)
+
+    assert measuring.play(0, "version-reused") == Played(broken, True)
 
 
 def test_a_run_is_compared_with_that_of_the_clean_build():
