@@ -29,8 +29,9 @@
 #   make zoo        every mistake of tests/zoo planted, and found in its pinned number of drawn schedules; 500 of each
 #                   control and of the clean build, in which nothing breaks; half an hour
 #   make zoo-long   2,000 of these, and the rates from which the pinned numbers come, measured again
-#   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
-#                   50 labs saved and opened elsewhere, 100,000 lab files with anything changed in them;
+#   make torture    500,000 odd requests, 1,000 random labs, 1,000 whose nodes lead in turn, 1,000 recounts of losses;
+#                   ARGS is requests and a seed; 50 labs saved and opened elsewhere, 100,000 lab files with anything
+#                   changed in them;
 #                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
 #                   with late bytes, the worst bodies; 100,000 requests to clusters of which one has no memory; 20 forks
 #                   over each kind of thing that may be shared; 10,000 drawn runs, each in every way, which takes hours
@@ -140,6 +141,7 @@ zoo-long: $(VENV)/dev
 torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)
 	@$(VENV)/bin/python tests/torture/test_random_labs.py
+	@$(VENV)/bin/python tests/torture/test_leaders_in_turn.py
 	@$(VENV)/bin/python tests/torture/test_lab_files.py
 	@$(VENV)/bin/python tests/lab/test_losses_recounted.py
 	@$(VENV)/bin/python tests/scenario/test_drawn_files.py
