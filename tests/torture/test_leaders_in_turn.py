@@ -33,7 +33,7 @@ from labkit.service.message import Response
 from labkit.service.silence import Silence
 from labkit.vault.replication.tree.merkle import MerkleTree
 
-EVERYDAY, MORE, ACTS_OF_A_LAB = 4, 40, 160
+EVERYDAY, MORE, ACTS_OF_A_LAB = 4, 16, 160
 SECOND_NS = 1_000_000_000
 NAMES = "abc"
 DR, TEAM = "sys/replication/dr/", {"X-Vault-Namespace": "team"}
