@@ -277,9 +277,9 @@ class OperatorConsole:
     def _advance(self, number: int, answer: Any) -> None:
         """Play a runbook on with an answer, as far as it goes without waiting."""
         running = self.runbooks[number]
-        steps = self._live.get(number) or self._replay(running)
-        self._live[number] = steps
         try:
+            steps = self._live.get(number) or self._replay(running)
+            self._live[number] = steps
             while True:
                 wanted = _played(running, steps, answer)
                 if answer is not None:

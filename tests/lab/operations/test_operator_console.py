@@ -9,6 +9,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.operations.operator_console import RETRY_NS, Finished, OperatorConsole
+from labkit.lab.operations.patience import Patience
 from labkit.lab.operations.runbook_effects import Ask, Credentials, RunbookError
 from labkit.lab.operations.runbooks import RUNBOOKS
 from labkit.lab.plan.blueprint import pair
@@ -323,6 +324,20 @@ def test_a_runbook_saved_half_way_goes_on_where_it_stood(quiet, cut_after):
 
     assert again.parts.console.finished[number] == Finished(True, "tokyo streams from paris")
     assert again.trace.digest() == quiet.trace.digest()
+
+
+def test_a_saved_runbook_that_waited_longer_than_it_would_now_gives_up(quiet, monkeypatch):
+    """As one in a file of an earlier version may have."""
+    number = quiet.parts.console.start("replicate", primary="paris", secondary="tokyo")
+    quiet.run(until=lambda lab: lab["tokyo"].mode == "secondary")
+    quiet.partition("paris", "tokyo")
+    quiet.run("5s")
+    monkeypatch.setattr(Patience, "pause_ns", lambda patience, status: 0)
+    again = Lab.restore(quiet.snapshot())
+    again.run("1s")
+
+    assert not again.parts.console.finished[number].ok
+    assert again.parts.console.runbooks == {}
 
 
 def test_what_is_kept_of_the_console_is_plain(quiet):
