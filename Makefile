@@ -31,10 +31,10 @@
 #   make zoo-long   2,000 of these, and the rates from which the pinned numbers come, measured again
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 whose nodes lead in turn, 1,000 recounts of losses;
 #                   ARGS is requests and a seed; 50 labs saved and opened elsewhere, 100,000 lab files with anything
-#                   changed in them;
-#                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
-#                   with late bytes, the worst bodies; 100,000 requests to clusters of which one has no memory; 20 forks
-#                   over each kind of thing that may be shared; 10,000 drawn runs, each in every way, which takes hours
+#                   changed in them; 400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests
+#                   to it, 10,000 with late bytes, the worst bodies; 100,000 requests to clusters of which one has no
+#                   memory; 20 forks over each kind of thing that may be shared; 10,000 drawn runs, each in every way,
+#                   which takes hours
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
 

@@ -30,8 +30,7 @@ WRITTEN_DOWN = {
     "second of an idle pair": 244,
     "checkpoint": 269,  # the same, and who answered behind a balancer
     "branch": 946,  # the same as of a checkpoint
-    "failover of 60 s": 18_155,  # the same, where a token leads that has limits, which commits may end secrets, and the
-    # mode again by who leads again
+    "failover of 60 s": 18_155,  # the same, a token with limits, commits that may end secrets, the mode again
 }
 
 

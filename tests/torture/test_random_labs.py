@@ -37,6 +37,7 @@ from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, Workl
 from labkit.lab.records.outages import CUT, DOWN, FENCED
 from labkit.service.silence import Silence
 from labkit.vault.replication import MODE_KEY
+from tests.torture.many_seeds import played
 
 EVERYDAY, MORE = 5, 16
 ACTIONS = 25
@@ -474,21 +475,5 @@ def tried(seed: int) -> str:
     return ""
 
 
-def main(arguments: list[str]) -> int:
-    """Run many seeds; print those that are not as they should be."""
-    from multiprocessing import Pool
-
-    seeds, first, processes = [*map(int, arguments), *(1_000, 0, 2)[len(arguments) :]]
-    failed = 0
-    with Pool(processes) as pool:
-        for number, wrong in enumerate(pool.imap(tried, range(first, first + seeds)), start=1):
-            if wrong:
-                failed += 1
-                print(wrong, flush=True)
-            if number % 50 == 0:
-                print(f"{number} seeds, {failed} not as they should be", flush=True)
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(played(tried, *map(int, sys.argv[1:])))
