@@ -35,7 +35,7 @@ from labkit.service.silence import Silence
 from labkit.vault.replication.tree.merkle import MerkleTree
 from tests.torture.many_seeds import played
 
-EVERYDAY, MORE, ACTS_OF_A_LAB = 4, 16, 160
+EVERYDAY, MORE, ACTS_OF_A_LAB = 2, 16, 160
 SECOND_NS = 1_000_000_000
 NAMES = "abc"
 DR, TEAM = "sys/replication/dr/", {"X-Vault-Namespace": "team"}
